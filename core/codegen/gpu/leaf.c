@@ -7,7 +7,7 @@
  * A single thread (an ordered task) is a group of one, and does the whole leaf. The number of
  * threads is a compile-time constant (gpu.c), and so is a thread's share of a row. How many threads
  * share a row, and how many iterations are unrolled, are attributes of GRID and ROW
- * (pass/vector/leaf_threads.c). Decision D-codegen-12. */
+ * (pass/vector/cell_loops.c). Decision D-codegen-12. */
 #include "base/bits.h"
 #include "codegen/gpu/gpu.h"
 

@@ -265,25 +265,13 @@ static void split_into_variables(Scratch *scratch, IrKernel *kernel, IrInst *arr
   ir_delete(array);
 }
 
-typedef struct Arrays { /* made in a body */
-  Scratch *scratch;
-  bool are_local;
-  VEC(IrInst *) items;
-} Arrays;
-
-static bool collect_array(void *data, IrInst *inst) {
-  Arrays *arrays = data;
-  bool is_one = arrays->are_local ? inst->op == IR_LOCAL_ARRAY : ir_is_call(inst, RT_ARRAY_NEW);
-  if (is_one) vec_push(arrays->scratch, &arrays->items, inst);
-  return true;
-}
-
 bool local_arrays_split(Scratch *scratch, IrKernel *kernel, IrRegion *body) {
-  Arrays arrays = {.scratch = scratch, .are_local = true};
+  VEC(IrInst *) arrays = {0};
   bool has_changed = false;
-  ir_walk(body, collect_array, &arrays);
-  for (int k = 0; k < arrays.items.count; k++) {
-    IrInst *array = arrays.items.items[k];
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if (inst->op == IR_LOCAL_ARRAY) vec_push(scratch, &arrays, inst);
+  for (int k = 0; k < arrays.count; k++) {
+    IrInst *array = arrays.items[k];
     if (type_is_vector(array->type)) continue;
     if (is_never_read(array)) {
       while (array->uses) ir_delete(array->uses->user);
@@ -301,11 +289,12 @@ bool local_arrays_split(Scratch *scratch, IrKernel *kernel, IrRegion *body) {
 /* -- the pass ---------------------------------------------------------------------------------- */
 
 static void visit_body(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
-  Arrays news = {.scratch = ctx->scratch};
+  VEC(IrInst *) news = {0};
   bool has_moved = false;
-  ir_walk(body, collect_array, &news);
-  for (int k = 0; k < news.items.count; k++) {
-    Moved moved = {.kernel = kernel, .made = news.items.items[k]};
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if (ir_is_call(inst, RT_ARRAY_NEW)) vec_push(ctx->scratch, &news, inst);
+  for (int k = 0; k < news.count; k++) {
+    Moved moved = {.kernel = kernel, .made = news.items[k]};
     if (!may_move(&moved)) continue;
     move_to_frame(&moved);
     has_moved = true;

@@ -85,9 +85,10 @@ bool refcounts_uses_guard(const IrInst *inst, const IrInst *guard) {
   return false;
 }
 
-static bool overwrites_none(void *data, IrInst *inst) {
-  const Counts *c = data;
-  return !is_mutator(inst) && (inst->op != IR_INVOKE || c->keeps[inst->imm]);
+static bool overwrites_none(const Counts *c, const IrRegion *body) {
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if (is_mutator(inst) || (inst->op == IR_INVOKE && !c->keeps[inst->imm])) return false;
+  return true;
 }
 
 /* A function releases its own references; it can end its caller's only by overwriting or removing
@@ -100,8 +101,7 @@ static void find_keepers(Counts *c) {
   while (changes) {
     changes = false;
     for (int i = 0; i < count; i++) {
-      IrRegion *body = c->kernel->functions.items[i]->body;
-      if (!c->keeps[i] || ir_walk(body, overwrites_none, c)) continue;
+      if (!c->keeps[i] || overwrites_none(c, c->kernel->functions.items[i]->body)) continue;
       c->keeps[i] = false;
       changes = true;
     }
@@ -431,16 +431,126 @@ static bool prune_pairs(Counts *c) {
   return changed;
 }
 
-/* -- the pass ---------------------------------------------------------------------------------- */
+/* -- references that memory takes over --------------------------------------------------------- */
 
-static bool count_inst(void *data, IrInst *inst) {
-  *(int *)data += inst->op == IR_ACQUIRE;
+/* Transfers a guard's reference to memory, instead of counting a new one for
+ * the memory and releasing the guard's unused one later.
+ *
+ *     own %g %a                           own %g %a
+ *     acquire %t %a                       ..
+ *     disown %t                           disown %g
+ *     rt_array_exchange %place, %a        rt_array_exchange %place, %a
+ *     release %g                          release %g         finds nothing
+ *
+ * This requires that %a is the only array that %g ever holds, that nothing empties %g before this
+ * place, and that nothing uses %a after it. "After" is the order of the text, since each loop
+ * around this place is also around %a. No variable holds %a, so all of its uses are visible.
+ * Decision D-pass-31. */
+
+typedef struct HandOver {
+  const IrInst *array, *guard, *disown;
+  int *order; /* by id: position of the inst in the text */
+  bool is_filled;
+} HandOver;
+
+static bool is_within(const IrRegion *inner, const IrRegion *outer) {
+  while (inner && inner != outer) inner = inner->owner ? inner->owner->region : NULL;
+  return inner == outer;
+}
+
+static bool is_past(const HandOver *h, const IrInst *inst) {
+  return h->order[inst->id] > h->order[h->disown->id];
+}
+
+/* May the guard be released by `inst`? Before the place only on a path that leaves the function. */
+static bool may_release(const HandOver *h, const IrInst *inst) {
+  if (is_past(h, inst)) return true;
+  return ir_effects(inst->region->last) & IR_EXIT && !is_within(h->disown->region, inst->region);
+}
+
+static bool fits_guard(HandOver *h, const IrInst *inst) {
+  bool was_filled = h->is_filled;
+  if (inst->op == IR_RELEASE) return may_release(h, inst);
+  h->is_filled = true;
+  return (inst->op == IR_OWN || inst->op == IR_ACQUIRE) && inst->operands[1] == h->array &&
+         !was_filled && !is_past(h, inst);
+}
+
+/* The array of an operand; the address of an element counts as a use of its array. */
+static const IrInst *array_of(const IrInst *operand) {
+  operand = ir_before_offsets(operand);
+  bool is_place = ir_is_call(operand, RT_ARRAY_AT) || ir_is_call(operand, RT_ARRAY_READ) ||
+                  ir_is_call(operand, RT_ARRAY_POP);
+  return is_place ? operand->operands[0] : operand;
+}
+
+static bool fits_use(const HandOver *h, const IrInst *inst) {
+  bool is_seen = ir_is_count(inst->op) || inst->op == IR_INVOKE || inst->op == IR_CALL ||
+                 inst->op == IR_OFFSET || inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE ||
+                 inst->op == IR_MEM_UPDATE;
+  return is_seen && (!is_past(h, inst) || inst == h->disown->next);
+}
+
+static bool fits_insts(HandOver *h, const IrRegion *body) {
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    if (refcounts_uses_guard(inst, h->guard) && !fits_guard(h, inst)) return false;
+    for (int i = 0; i < inst->operand_count; i++)
+      if (array_of(inst->operands[i]) == h->array && !fits_use(h, inst)) return false;
+  }
   return true;
 }
 
+static bool is_in_its_loops(const HandOver *h) {
+  for (const IrRegion *at = h->disown->region; at->owner; at = at->owner->region)
+    if (at->owner->op != IR_IF && !is_within(h->array->region, at)) return false;
+  return true;
+}
+
+/* Another guard that holds the array; NULL: there is none. */
+static const IrInst *find_guard(const HandOver *h, const IrRegion *body) {
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if ((inst->op == IR_OWN || inst->op == IR_ACQUIRE) && inst->operands[1] == h->array &&
+        inst->operands[0] != h->disown->operands[0])
+      return inst->operands[0];
+  return NULL;
+}
+
+static bool is_for_memory(const IrInst *inst) {
+  const IrInst *before = inst->previous, *after = inst->next;
+  return inst->op == IR_DISOWN && before && before->op == IR_ACQUIRE &&
+         before->operands[0] == inst->operands[0] && after &&
+         ir_is_call(after, RT_ARRAY_EXCHANGE) && after->operands[1] == before->operands[1];
+}
+
+static int hand_over(Scratch *scratch, const IrKernel *kernel, IrRegion *body) {
+  VEC(IrInst *) places = {0};
+  int handed = 0, count = 0;
+  HandOver h = {.order = scratch_array(scratch, int, kernel->next_id)};
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    h.order[inst->id] = count++;
+    if (is_for_memory(inst)) vec_push(scratch, &places, inst);
+  }
+  for (int k = 0; k < places.count; k++) {
+    IrInst *disown = places.items[k], *acquire = disown->previous;
+    DEBUG_ASSERT(acquire->op == IR_ACQUIRE, "is_for_memory has found both");
+    h.disown = disown;
+    h.array = acquire->operands[1];
+    h.guard = find_guard(&h, body);
+    h.is_filled = false;
+    if (!h.guard || !is_in_its_loops(&h) || !fits_insts(&h, body)) continue;
+    ir_set_operand(disown, 0, (IrInst *)h.guard);
+    ir_delete(acquire);
+    handed++;
+  }
+  return handed;
+}
+
+/* -- the pass ---------------------------------------------------------------------------------- */
+
 static void prune_function(Counts *c, IrRegion *body, bool is_task, bool is_quiet) {
   int count = 0;
-  ir_walk(body, count_inst, &count);
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    count += inst->op == IR_ACQUIRE;
   if (!count) return;
   c->before += count;
   c->blocks.count = c->loops.count = 0;
@@ -454,7 +564,7 @@ static void prune_function(Counts *c, IrRegion *body, bool is_task, bool is_quie
   do
     while (prune_pairs(c)) {}
   while (prune_callers(c));
-  c->removed += refcounts_hand_over(c->scratch, c->kernel, body);
+  c->removed += hand_over(c->scratch, c->kernel, body);
 }
 
 static void note_counts(const Counts *c) {
@@ -472,7 +582,7 @@ bool pass_refcounts(PassContext *ctx, IrKernel *kernel, Error *err) {
   bool is_quiet = true, tasks_call = refcounts_tasks_call(kernel);
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrRegion *body = kernel->tasks.items[i]->body;
-    bool keeps = ir_walk(body, overwrites_none, &c);
+    bool keeps = overwrites_none(&c, body);
     prune_function(&c, body, true, keeps);
     is_quiet &= keeps;
   }

@@ -19,8 +19,5 @@ RefcountsUse refcounts_use(const IrKernel *kernel, IrRegion *body);
 bool refcounts_reaches(const IrInst *inst);
 /* Does a task call functions? */
 bool refcounts_tasks_call(const IrKernel *kernel);
-/* Transfers references from the function's guards to memory where that saves counting; returns how
- * many. */
-int refcounts_hand_over(Scratch *scratch, const IrKernel *kernel, IrRegion *body);
 
 #endif

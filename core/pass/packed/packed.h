@@ -15,8 +15,6 @@ int packed_add_words(IrKernel *kernel, const SNodePacked *packed, const char *na
  * element. */
 IrInst *packed_first_index(IrBuilder *b, const IrInst *place, int axis);
 
-/* -- task_bounds.c: loops over words of several elements along their last axis ----------------- */
-
 /* The ends of a task's last axis, which the host region sets once. */
 typedef struct TaskBounds {
   IrInst *begin, *end;          /* FRAME_SET */

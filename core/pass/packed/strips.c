@@ -67,15 +67,6 @@ static bool survey_inst(void *data, IrInst *inst) {
 
 /* -- the new body ------------------------------------------------------------------------------ */
 
-static bool mark_written(void *data, IrInst *inst) {
-  const Strips *s = data;
-  if (!rewrite_is_write(inst->op) || inst->operands[0]->op != IR_PLACE) return true;
-  IrInst *place = inst->operands[0];
-  const SNodePacked *packed = packed_of(s->kernel, place->field);
-  if (packed && packed->per_word > 1 && s->cells % s->per_word) place->packed = place->field + 1;
-  return true;
-}
-
 static void append_copy(Strips *s, IrBuilder *b, IrInst *last) {
   const IrRegion *old = s->task->body;
   IrMap *map = ir_map(s->kernel->scratch, s->kernel);
@@ -87,7 +78,12 @@ static void append_copy(Strips *s, IrBuilder *b, IrInst *last) {
   ir_map_put(map, old->params.items[old->params.count - 1], last);
   ir_copy_to(b, old->first, NULL, map);
   /* the loop ends inside the arrays, which later passes cannot see from the words */
-  ir_walk(b->region, mark_written, s);
+  for (IrInst *inst = b->region->first; inst; inst = ir_following(inst, b->region)) {
+    if (!rewrite_is_write(inst->op) || inst->operands[0]->op != IR_PLACE) continue;
+    IrInst *place = inst->operands[0];
+    const SNodePacked *packed = packed_of(s->kernel, place->field);
+    if (packed && packed->per_word > 1 && s->cells % s->per_word) place->packed = place->field + 1;
+  }
 }
 
 /* One element of the strip; `begin` and `end` may be NULL. */

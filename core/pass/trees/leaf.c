@@ -239,16 +239,16 @@ static IrInst *make_cell(Leaf *l, const LeafAccess *access) {
   return cell;
 }
 
-/* Replaces the operand of an access by the cell of its place, if it has one. At another cell than
+/* Replaces the operand of each access by the cell of its place, if it has one. At another cell than
  * the visited one only LOADs use it. */
-static bool use_cell(void *data, IrInst *inst) {
-  Leaf *l = data;
-  /* a worker's private copy is found from the root */
-  if (!rewrite_is_access(inst->op) || inst->private_copy) return true;
-  const IrInst *place = inst->operands[0];
-  IrInst *cell = ir_mapped(l->with, place);
-  if (cell && (inst->op == IR_LOAD || is_at_origin(cell->offset))) ir_set_operand(inst, 0, cell);
-  return true;
+static void use_cells(const Leaf *l) {
+  const IrRegion *row = l->row->regions[0];
+  for (IrInst *inst = row->first; inst; inst = ir_following(inst, row)) {
+    /* a worker's private copy is found from the root */
+    if (!rewrite_is_access(inst->op) || inst->private_copy) continue;
+    IrInst *cell = ir_mapped(l->with, inst->operands[0]);
+    if (cell && (inst->op == IR_LOAD || is_at_origin(cell->offset))) ir_set_operand(inst, 0, cell);
+  }
 }
 
 /* Why a place is looked up from the root, for explain(). */
@@ -282,7 +282,7 @@ static void make_cells(Leaf *l) {
     if (has_cell) ir_map_put(l->with, access->place, make_cell(l, access));
     else note_lookup(l, access);
   }
-  ir_walk(l->row->regions[0], use_cell, l);
+  use_cells(l);
 }
 
 /* -- the new body ------------------------------------------------------------------------------ */

@@ -93,18 +93,6 @@ static void find_changes(RowQueries *q) {
   }
 }
 
-typedef struct Order {
-  const IrInst *first, *second;
-  bool seen_first, in_order;
-} Order;
-
-static bool note_order(void *data, IrInst *inst) {
-  Order *order = data;
-  order->seen_first |= inst == order->first;
-  order->in_order |= inst == order->second && order->seen_first;
-  return true;
-}
-
 static bool is_in_loop(const Leaf *l, const IrInst *inst) {
   for (const IrRegion *at = inst->region; at && at != l->row->regions[0]; at = at->owner->region)
     if (at->owner->op != IR_IF) return true;
@@ -112,9 +100,10 @@ static bool is_in_loop(const Leaf *l, const IrInst *inst) {
 }
 
 static bool runs_before(const Leaf *l, const IrInst *change, const IrInst *query) {
-  Order order = {.first = query, .second = change};
-  ir_walk(l->row->regions[0], note_order, &order);
-  return !order.in_order || is_in_loop(l, query);
+  const IrRegion *row = l->row->regions[0];
+  for (const IrInst *inst = row->first; inst; inst = ir_following(inst, row))
+    if (inst == change || inst == query) return inst == change || is_in_loop(l, query);
+  return true;
 }
 
 /* May the cell at the offset have been activated by the iteration? A bit belongs to one cell; but a

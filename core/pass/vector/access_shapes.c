@@ -130,8 +130,7 @@ static bool keeps_result(void *data, IrInst *inst) {
 
 /* Does the result stay valid while the task runs? */
 static bool is_lasting(const IrTask *task, const IrInst *call) {
-  return ir_walk(task->body, keeps_result, (void *)call) &&
-         (!task->interior || ir_walk(task->interior, keeps_result, (void *)call));
+  return ir_walk_task(task, keeps_result, (void *)call);
 }
 
 /* Do neighbouring iterations mostly look up the same cell, as of a coarser grid? */
@@ -146,14 +145,14 @@ static bool is_repeated(const IrInst *call) {
   return divides;
 }
 
-static bool mark_lookup(void *data, IrInst *inst) {
-  const IrTask *task = data;
-  bool looks_up = ir_is_call(inst, RT_HASH_FIND) || ir_is_call(inst, RT_HASH_LIVE) ||
-                  ir_is_call(inst, RT_HASH_ENSURE);
-  if (!looks_up || !is_lasting(task, inst)) return true;
-  inst->lasting = true;
-  inst->repeats = is_repeated(inst);
-  return true;
+static void mark_lookups(const IrTask *task, IrRegion *body) {
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    bool looks_up = ir_is_call(inst, RT_HASH_FIND) || ir_is_call(inst, RT_HASH_LIVE) ||
+                    ir_is_call(inst, RT_HASH_ENSURE);
+    if (!looks_up || !is_lasting(task, inst)) continue;
+    inst->lasting = true;
+    inst->repeats = is_repeated(inst);
+  }
 }
 
 /* -- all accesses of a body -------------------------------------------------------------------- */
@@ -197,7 +196,7 @@ static void shape_body(const Shapes *of, const LaneBody *body) {
     s.facts = ir_lanes(s.ctx->scratch, s.kernel, body);
   s.marks = scratch_array(s.ctx->scratch, int, s.kernel->next_id);
   shape_region(&s, (IrRegion *)body->region);
-  ir_walk((IrRegion *)body->region, mark_lookup, (void *)s.task);
+  mark_lookups(s.task, (IrRegion *)body->region);
 }
 
 /* -- non-temporal stores ----------------------------------------------------------------------- */

@@ -20,7 +20,7 @@
  * its position, and a whole vector is a window of two vectors, either of which may be in the
  * neighbouring row. */
 #include "base/bits.h"
-#include "pass/vector/cell_loops.h"
+#include "pass/rewrite.h"
 #include "pass/vector/lane_accesses.h"
 
 enum {
@@ -43,19 +43,20 @@ typedef struct Row {
   int64_t cells;           /* of a leaf's row; 0: no read may cross */
   int insts;               /* in the body */
   bool has_exits, has_groups, has_faults;
+  bool may_cross; /* the step that is being copied may reach the next leaf */
 } Row;
 
-static bool note_inst(void *data, IrInst *inst) {
-  Row *row = data;
-  row->insts += inst->op != IR_SPLAT && inst->op != IR_STEP;
-  row->has_exits |= inst->op == IR_CONTINUE;
-  row->has_groups |= inst->group != 0;
-  row->has_faults |= inst->op == IR_FAULT;
-  if (inst->op != IR_ROW_LOAD) return true;
-  row->low = min_i64(row->low, inst->imm);
-  row->high = max_i64(row->high, inst->imm);
-  row->cells = inst->extent[0];
-  return true;
+static void note_insts(Row *row) {
+  for (const IrInst *inst = row->body->first; inst; inst = ir_following(inst, row->body)) {
+    row->insts += inst->op != IR_SPLAT && inst->op != IR_STEP;
+    row->has_exits |= inst->op == IR_CONTINUE;
+    row->has_groups |= inst->group != 0;
+    row->has_faults |= inst->op == IR_FAULT;
+    if (inst->op != IR_ROW_LOAD) continue;
+    row->low = min_i64(row->low, inst->imm);
+    row->high = max_i64(row->high, inst->imm);
+    row->cells = inst->extent[0];
+  }
 }
 
 /* -- windows ----------------------------------------------------------------------------------- */
@@ -196,30 +197,24 @@ static void write_window(IrKernel *kernel, IrInst *load, bool may_cross) {
 
 /* -- one step ---------------------------------------------------------------------------------- */
 
-typedef struct Copy {
-  const Row *row;
-  bool may_cross;
-} Copy;
-
 /* Replaces the ops that only the body of a ROW can have. */
 static bool replace_row_op(void *data, IrInst *inst) {
-  const Copy *copy = data;
-  IrKernel *kernel = copy->row->kernel;
+  const Row *row = data;
   ASSERT(inst->op != IR_LANE, "`vectorise` has written the cells of straight rows");
-  if (inst->op == IR_ROW_LOAD) write_window(kernel, inst, copy->may_cross);
+  if (inst->op == IR_ROW_LOAD) write_window(row->kernel, inst, row->may_cross);
   if (inst->op != IR_ROW_ACTIVE) return true;
-  IrBuilder b = rewrite_before(kernel, inst);
+  IrBuilder b = rewrite_before(row->kernel, inst);
   ir_replace_uses(inst, ir_const_int(&b, inst->type, 1));
   ir_delete(inst);
   return true;
 }
 
-static void copy_body(const Row *row, IrBuilder *b, bool may_cross) {
-  Copy copy = {row, may_cross};
+static void copy_body(Row *row, IrBuilder *b, bool may_cross) {
+  row->may_cross = may_cross;
   IrRegion *to = ir_region_create(row->kernel, NULL);
   IrBuilder in = {.kernel = row->kernel, .region = to};
   ir_copy_to(&in, row->body->first, NULL, row->map);
-  ir_walk(to, replace_row_op, &copy);
+  ir_walk(to, replace_row_op, row);
   rewrite_move_to(to->first, b);
 }
 
@@ -256,7 +251,7 @@ static IrInst *open_lanes(const Row *row, IrBuilder *b, IrInst *position, int64_
 
 /* The cells from `position` on. Exits and groups of accesses need a region of their own: it is that
  * of a loop over positions (`in_loop`), or of a loop with one iteration. */
-static void write_step(const Row *row, const IrBuilder *at, IrInst *position, int64_t rest,
+static void write_step(Row *row, const IrBuilder *at, IrInst *position, int64_t rest,
                        bool may_cross, bool in_loop) {
   IrBuilder b = *at, after = *at;
   bool polls = row->mask && row->has_faults;
@@ -273,13 +268,13 @@ static void write_step(const Row *row, const IrBuilder *at, IrInst *position, in
 
 /* -- pieces of a row --------------------------------------------------------------------------- */
 
-static void write_fixed(const Row *row, IrBuilder *b, int64_t from, int64_t to) {
+static void write_fixed(Row *row, IrBuilder *b, int64_t from, int64_t to) {
   for (; from < to; from += row->step)
     write_step(row, b, ir_const_like(b, row->position, from), to - from < row->step ? to - from : 0,
                false, false);
 }
 
-static void write_loop(const Row *row, IrBuilder *b, int64_t from, int64_t to, bool may_cross) {
+static void write_loop(Row *row, IrBuilder *b, int64_t from, int64_t to, bool may_cross) {
   if (to - from <= row->step) return write_fixed(row, b, from, to);
   DEBUG_ASSERT((to - from) % row->step == 0, "a loop has whole steps");
   IrInst *first = ir_const_like(b, row->position, from),
@@ -293,7 +288,7 @@ static int64_t round_up_to_step(const Row *row, int64_t cells) {
 }
 
 /* Steps in [0, low) reach below the row, those in [high, whole) above it. */
-static void write_pieces(const Row *row, IrBuilder *b) {
+static void write_pieces(Row *row, IrBuilder *b) {
   int64_t end = row->inst->end, whole = end - end % row->step;
   int64_t low = min_i64(whole, round_up_to_step(row, -row->low));
   int64_t beyond = row->cells ? max_i64(0, whole + row->high - row->cells) : 0;
@@ -310,7 +305,7 @@ static void write_pieces(const Row *row, IrBuilder *b) {
   write_fixed(row, b, whole, end);
 }
 
-static void write_steps(const Row *row, IrBuilder *b) {
+static void write_steps(Row *row, IrBuilder *b) {
   int64_t steps = (row->inst->end + row->step - 1) / row->step;
   bool is_long =
       row->inst->lanes > 1 ? row->insts > LONG_EDGE : row->step == 1 && row->insts > LONG_BODY;
@@ -319,7 +314,7 @@ static void write_steps(const Row *row, IrBuilder *b) {
 }
 
 /* Cells that run one by one are found by their bits. */
-static void write_bits(const Row *row, IrBuilder *b) {
+static void write_bits(Row *row, IrBuilder *b) {
   IrInst *bits = low_bits(b, row->word, row->inst->end);
   IrInst *loop = ir_emit(b, IR_BITS, TYPE(NONE), 1, &bits);
   IrBuilder in = rewrite_inside(row->kernel, loop->regions[0], row->inst);
@@ -330,7 +325,7 @@ static void write_bits(const Row *row, IrBuilder *b) {
 /* -- elements of a list ------------------------------------------------------------------------ */
 
 /* As many as whole steps cover, and in lanes the rest. */
-static void write_elements(const Row *row, IrBuilder *b, IrInst *first, IrInst *end) {
+static void write_elements(Row *row, IrBuilder *b, IrInst *first, IrInst *end) {
   IrInst *last = ir_binary(b, IR_SUB, end,
                            ir_const_like(b, row->position, row->inst->lanes > 1 ? 1 : row->step));
   ASSERT(!row->cells, "a list's elements have no neighbours");
@@ -357,7 +352,7 @@ static Row analyse_row(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
              .step = inst->lanes > 1 ? inst->lanes : inst->width,
              .map = ir_map(scratch, kernel)};
   if (inst->masked) row.word = inst->operands[inst->operand_count - 1];
-  ir_walk(body, note_inst, &row);
+  note_insts(&row);
   ASSERT(is_power_of_two((uint64_t)row.step), "vectors have 2, 4, .. lanes");
   ASSERT(!inst->masked || inst->end <= 64, "the bits of a row are one word");
   ASSERT((row.step > 1) == (row.mask != NULL), "lanes have a mask");

@@ -22,15 +22,15 @@ enum {
 
 /* -- the form ---------------------------------------------------------------------------------- */
 
+bool lanes_only_reads(const IrInst *inst) {
+  bool is_variable = inst->op == IR_VAR || inst->op == IR_GET || inst->op == IR_SET;
+  return is_variable || inst->op == IR_IF || inst->op == IR_MEM_LOAD ||
+         (ir_effects(inst) & IR_PURE);
+}
+
 /* Can the inst run in lanes first, and again for the lanes that are found? */
-static bool may_repeat(void *data, IrInst *inst) {
-  (void)data;
+static bool may_repeat(const IrInst *inst) {
   switch (inst->op) {
-  case IR_MEM_LOAD:
-  case IR_VAR:
-  case IR_GET:
-  case IR_SET:
-  case IR_IF:
   case IR_FOR:
   case IR_LOOP:
   case IR_BREAK:
@@ -38,7 +38,7 @@ static bool may_repeat(void *data, IrInst *inst) {
   case IR_LOCAL_GET:
   case IR_LOCAL_SET: return true;
   case IR_CALL: return !(ir_effects(inst) & ~(IR_PURE | IR_READ));
-  default: return (ir_effects(inst) & IR_PURE) != 0;
+  default: return lanes_only_reads(inst);
   }
 }
 
@@ -46,11 +46,8 @@ IrInst *compaction_last_branch(const IrRegion *region) {
   IrInst *branch = region->last;
   if (!branch || branch->op != IR_IF || branch->regions[1]->first || !branch->regions[0]->first)
     return NULL;
-  for (IrInst *at = region->first; at != branch; at = at->next) {
-    if (!may_repeat(NULL, at)) return NULL;
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (at->regions[i] && !ir_walk(at->regions[i], may_repeat, NULL)) return NULL;
-  }
+  for (const IrInst *at = region->first; at != branch; at = ir_following(at, region))
+    if (!may_repeat(at)) return NULL;
   return branch;
 }
 
@@ -66,11 +63,6 @@ static LaneSurvey survey_before(const PassContext *ctx, const IrKernel *kernel,
 
 /* -- serial loops ------------------------------------------------------------------------------ */
 
-typedef struct Arm {
-  const IrRegion *body; /* of the loop, with the branch at its end */
-  int count;
-} Arm;
-
 /* May the write change what a later iteration reads before its branch? */
 static bool is_read_before_branch(const IrRegion *body, const IrInst *write) {
   for (const IrInst *at = body->first; at; at = at->next)
@@ -79,20 +71,9 @@ static bool is_read_before_branch(const IrRegion *body, const IrInst *write) {
   return false;
 }
 
-static bool may_follow_branch(void *data, IrInst *inst) {
-  Arm *arm = data;
-  if (++arm->count > LONGEST_ARM) return false;
-  switch (inst->op) {
-  case IR_VAR:
-  case IR_GET:
-  case IR_SET:
-  case IR_IF:
-  case IR_MEM_LOAD: return true;
-  case IR_MEM_STORE:
-  case IR_MEM_UPDATE: return !is_read_before_branch(arm->body, inst);
-  case IR_CALL: return inst->entry == RT_OUTSIDE;
-  default: return (ir_effects(inst) & IR_PURE) != 0;
-  }
+static bool may_follow_branch(const IrRegion *body, const IrInst *inst) {
+  if (ir_is_write(inst->op)) return !is_read_before_branch(body, inst);
+  return ir_is_call(inst, RT_OUTSIDE) || lanes_only_reads(inst);
 }
 
 /* The branch at the end of a serial loop of this form; else NULL. */
@@ -101,8 +82,11 @@ static IrInst *find_branch(const IrInst *loop) {
   IrInst *branch = compaction_last_branch(body);
   for (IrInst *at = body->first; branch && at != branch; at = at->next)
     if (at->op != IR_MEM_LOAD && !(ir_effects(at) & IR_PURE)) return NULL;
-  Arm arm = {.body = body};
-  return branch && ir_walk(branch->regions[0], may_follow_branch, &arm) ? branch : NULL;
+  const IrRegion *arm = branch ? branch->regions[0] : NULL;
+  int count = 0;
+  for (const IrInst *at = arm ? arm->first : NULL; at; at = ir_following(at, arm))
+    if (++count > LONGEST_ARM || !may_follow_branch(body, at)) return NULL;
+  return branch;
 }
 
 bool compaction_choose(const PassContext *ctx, IrKernel *kernel, IrInst *loop, int width) {
@@ -121,9 +105,10 @@ bool compaction_choose(const PassContext *ctx, IrKernel *kernel, IrInst *loop, i
 
 /* -- ranges ------------------------------------------------------------------------------------ */
 
-static bool may_run_scalar(void *data, IrInst *inst) {
-  (void)data;
-  return !ir_is_count(inst->op) && inst->op != IR_CURSOR;
+static bool may_run_scalar(const IrRegion *body) {
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if (ir_is_count(inst->op) || inst->op == IR_CURSOR) return false;
+  return true;
 }
 
 enum { DEEP = 8 /* operands of operands that are followed */ };
@@ -153,7 +138,7 @@ Compaction compaction_of_range(const PassContext *ctx, IrKernel *kernel, const L
                                const LaneSurvey *whole) {
   Compaction best = {0};
   double share = 1;
-  if (!ir_walk((IrRegion *)body->region, may_run_scalar, NULL)) return best;
+  if (!may_run_scalar(body->region)) return best;
   for (IrInst *branch = compaction_last_branch(body->region); branch;
        branch = compaction_last_branch(branch->regions[0])) {
     LaneSurvey s = survey_before(ctx, kernel, body, branch);

@@ -1,10 +1,16 @@
-/* lane_accesses.h - what the files of the pass `lane_accesses` share, and shuffles. */
+/* lane_accesses.h - what the files of the passes `cell_loops` and `lane_accesses` share. */
 #ifndef RG_PASS_VECTOR_LANE_ACCESSES_H
 #define RG_PASS_VECTOR_LANE_ACCESSES_H
 
 #include "ir/access.h"
 #include "ir/lanes.h"
 #include "ir/task.h"
+
+/* cell_loops.c: a loop over first, first + step, .. up to `last`, all of its type; the builder of
+ * its region. */
+IrBuilder cell_loops_for(IrBuilder *b, IrInst *first, IrInst *last, int64_t step);
+/* cell_loops_rows.c: writes a ROW as loops and deletes it. */
+void cell_loops_row(Scratch *scratch, IrKernel *kernel, IrInst *row);
 
 typedef struct LaneAccesses {
   Scratch *scratch;

@@ -27,9 +27,10 @@ static bool is_profitable(const PassContext *ctx, const LaneSurvey *s) {
   return !ctx->prefers_scalar && s->vector_cost * 100 <= s->scalar_cost * GAIN;
 }
 
-static bool has_no_order(void *data, IrInst *inst) {
-  (void)data;
-  return !ir_shows_order(inst);
+static bool shows_order(const IrRegion *body) {
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if (ir_shows_order(inst)) return true;
+  return false;
 }
 
 /* Is the body too long to vectorise now? Notes that a later, longer compile may vectorise it; not
@@ -38,7 +39,7 @@ static bool is_too_long(const PassContext *ctx, IrKernel *kernel, const LaneSurv
   if (insts <= LONG || ctx->forces_lanes) return false;
   if (insts > LONGEST) return true;
   if (s->scalar_cost - s->vector_cost >= (double)insts * s->width * REPAYS) return false;
-  if (ctx->has_one_order && !ir_walk((IrRegion *)s->region, has_no_order, NULL)) return true;
+  if (ctx->has_one_order && shows_order(s->region)) return true;
   kernel->is_long |= !ctx->takes_long;
   return !ctx->takes_long;
 }
@@ -67,8 +68,8 @@ static void note_lanes(const LoopNote *t, int width) {
 }
 
 /* Would vectorisation change an order of iterations that is observable and must stay? */
-static bool must_keep_order(const PassContext *ctx, IrRegion *body) {
-  return ctx->ordered_scalar && !ir_walk(body, has_no_order, NULL);
+static bool must_keep_order(const PassContext *ctx, const IrRegion *body) {
+  return ctx->ordered_scalar && shows_order(body);
 }
 
 /* Why the surveyed code, of so many insts, stays scalar; NULL: it should be vectorised. */
@@ -77,7 +78,7 @@ static const char *reason_against(const PassContext *ctx, const LoopNote *t, con
   if (s->obstacle && s->line > 0 && s->line != t->line)
     return scratch_format(t->kernel->scratch, "%s (line %d)", s->obstacle, s->line);
   if (s->obstacle) return s->obstacle;
-  if (must_keep_order(ctx, (IrRegion *)s->region))
+  if (must_keep_order(ctx, s->region))
     return "in another order, results might differ from those of earlier launches";
   if (!is_profitable(ctx, s))
     return "side by side, in vector lanes, most of it would still be done one by one";
@@ -96,16 +97,13 @@ static bool accepts_lanes(const PassContext *ctx, const LoopNote *at, const Lane
 
 /* -- the width --------------------------------------------------------------------------------- */
 
-static bool count_value(void *data, IrInst *inst) {
-  int *counts = data; /* varying floats and elements of 4 and of 8 bytes */
-  bool counts_it = type_is_float(inst->type) || inst->op == IR_MEM_LOAD || inst->op == IR_ROW_LOAD;
-  if (counts_it && inst->op != IR_CONST) counts[type_size(inst->type) == 8]++;
-  return true;
-}
-
 static int choose_width(const PassContext *ctx, const IrRegion *body) {
-  int counts[2] = {0};
-  ir_walk((IrRegion *)body, count_value, counts);
+  int counts[2] = {0}; /* varying floats and elements of 4 and of 8 bytes */
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    bool is_read = inst->op == IR_MEM_LOAD || inst->op == IR_ROW_LOAD;
+    bool counts_it = is_read || type_is_float(inst->type);
+    if (counts_it && inst->op != IR_CONST) counts[type_size(inst->type) == 8]++;
+  }
   int width = ctx->vector_bytes / (counts[1] > counts[0] ? 8 : 4);
   ASSERT(width > 1, "a target whose vectors hold one number has no lanes");
   return width > 16 ? 16 : width;
@@ -130,9 +128,11 @@ static LaneSurvey survey_range(PassContext *ctx, const IrKernel *kernel, const I
   return s;
 }
 
-static bool is_straight(void *data, IrInst *inst) {
-  (void)data;
-  return inst->op != IR_LOOP && inst->op != IR_INVOKE && (inst->op != IR_FOR || inst->rolled);
+static bool is_straight(const IrRegion *body) {
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if (inst->op == IR_LOOP || inst->op == IR_INVOKE || (inst->op == IR_FOR && !inst->rolled))
+      return false;
+  return true;
 }
 
 /* Should the rim stay scalar? On one axis, it is a few iterations at the ends, and those that do
@@ -140,7 +140,7 @@ static bool is_straight(void *data, IrInst *inst) {
  * scalar there, unless an iteration may take long. */
 static bool is_rim_scalar(const PassContext *ctx, const IrTask *task) {
   return task->lanes && task->interior && task->axis_count == 1 && !ctx->forces_lanes &&
-         rewrite_count(task->body) > SHORT_RIM && ir_walk(task->body, is_straight, NULL);
+         rewrite_count(task->body) > SHORT_RIM && is_straight(task->body);
 }
 
 /* Should lanes find the iterations that take a branch, which then run one by one? Not where whole
@@ -222,11 +222,6 @@ static void choose_nodes(PassContext *ctx, IrKernel *kernel, IrTask *task) {
 
 /* -- rows of leaves ---------------------------------------------------------------------------- */
 
-typedef struct Cells {
-  PassContext *ctx;
-  LoopNote note;
-} Cells;
-
 /* The number of lanes for a row: at most its cells; if windows reach into neighbouring leaves, it
  * must divide the number of cells. */
 static int choose_width_of_row(const PassContext *ctx, const IrInst *row) {
@@ -241,21 +236,19 @@ static double active_share(IrRegion *body) {
   return (rewrite_count(body) <= IR_LONGEST_TWICE ? NOT_FEW : ACTIVE) / 100.0;
 }
 
-static bool choose_row(void *data, IrInst *inst) {
-  Cells *c = data;
-  if (inst->op != IR_ROW || inst->width > 1) return true;
-  int width = choose_width_of_row(c->ctx, inst);
-  if (width < 4) return note_scalar(&c->note, "its rows are short"), true;
-  LaneBody body = ir_lanes_of(inst, width);
-  LaneSurvey s = lanes_survey(c->ctx, c->note.kernel, &body);
-  if (inst->masked) s.scalar_cost *= active_share(inst->regions[0]);
-  if (accepts_lanes(c->ctx, &c->note, &s)) inst->lanes = width;
-  return true;
+static void choose_row(PassContext *ctx, const LoopNote *at, IrInst *row) {
+  int width = choose_width_of_row(ctx, row);
+  if (width < 4) return note_scalar(at, "its rows are short");
+  LaneBody body = ir_lanes_of(row, width);
+  LaneSurvey s = lanes_survey(ctx, at->kernel, &body);
+  if (row->masked) s.scalar_cost *= active_share(row->regions[0]);
+  if (accepts_lanes(ctx, at, &s)) row->lanes = width;
 }
 
 static void choose_cells(PassContext *ctx, IrKernel *kernel, IrTask *task) {
-  Cells c = {ctx, {kernel, task, task->line, "cell"}};
-  if (!task->scalar) ir_walk(task->body, choose_row, &c);
+  LoopNote at = {kernel, task, task->line, "cell"};
+  for (IrInst *inst = task->body->first; inst; inst = ir_following(inst, task->body))
+    if (inst->op == IR_ROW && inst->width <= 1 && !task->scalar) choose_row(ctx, &at, inst);
 }
 
 /* -- serial loops in one iteration ------------------------------------------------------------- */
@@ -339,52 +332,33 @@ static void choose_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task,
  * the loop runs lane by lane, vectorised along its own iterations (vectorise_loops.c). So
  * elements that are adjacent in consecutive iterations are adjacent in lanes, and no lane waits for
  * another. Only for loop bodies that only read. */
-typedef struct LongLoops {
-  PassContext *ctx;
-  IrKernel *kernel;
-  const IrTask *task;
-  const LaneFact *facts;
-} LongLoops;
-
-static bool only_reads(void *data, IrInst *inst) {
-  switch (inst->op) {
-  case IR_VAR:
-  case IR_GET:
-  case IR_SET:
-  case IR_IF:
-  case IR_MEM_LOAD: return true;
-  default: return (ir_effects(inst) & IR_PURE) != 0;
-  }
-}
-
-static bool choose_long_loop(void *data, IrInst *loop) {
-  LongLoops *l = data;
-  if (loop->op != IR_FOR || !loop->sums || loop->rolled || facts_trips(loop) > 0) return true;
-  if (!l->facts[loop->id].diverges || !may_count(loop)) return true;
-  if (!ir_walk(loop->regions[0], only_reads, NULL) || !is_independent(l->kernel, loop)) return true;
-  if (rewrite_count(loop->regions[0]) > IR_LONGEST_TWICE) return true;
-  int width = choose_width(l->ctx, loop->regions[0]);
-  if (lanes_survey_loop(l->ctx, l->kernel, loop, width).obstacle) return true;
-  loop->lanes = width;
-  ir_note(l->kernel, loop->line, "where it is long, %d of its iterations side by side", width);
-  return true;
+static bool may_run_lane_by_lane(const IrKernel *kernel, const LaneFact *facts, IrInst *loop) {
+  if (loop->op != IR_FOR || !loop->sums || loop->rolled || facts_trips(loop) > 0) return false;
+  if (!facts[loop->id].diverges || !may_count(loop) || !is_independent(kernel, loop)) return false;
+  for (IrInst *at = loop->regions[0]->first; at; at = ir_following(at, loop->regions[0]))
+    if (!lanes_only_reads(at)) return false;
+  return rewrite_count(loop->regions[0]) <= IR_LONGEST_TWICE;
 }
 
 static void choose_long_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task,
                               IrRegion *region) {
   if (!region || task->kind != TASK_RANGE || task->lanes <= 1) return;
   LaneBody body = ir_lanes_of_task(task, region, task->lanes);
-  LongLoops l = {ctx, kernel, task, ir_lanes(ctx->scratch, kernel, &body)};
-  ir_walk(region, choose_long_loop, &l);
-}
-
-static bool is_not_word_loop(void *data, IrInst *inst) {
-  return inst->op != IR_BITS || !inst->independent;
+  const LaneFact *facts = ir_lanes(ctx->scratch, kernel, &body);
+  for (IrInst *loop = region->first; loop; loop = ir_following(loop, region)) {
+    if (!may_run_lane_by_lane(kernel, facts, loop)) continue;
+    int width = choose_width(ctx, loop->regions[0]);
+    if (lanes_survey_loop(ctx, kernel, loop, width).obstacle) continue;
+    loop->lanes = width;
+    ir_note(kernel, loop->line, "where it is long, %d of its iterations side by side", width);
+  }
 }
 
 /* Are the task's positions blocks of cells? */
 static bool iterates_over_words(const IrTask *task) {
-  return !ir_walk(task->body, is_not_word_loop, NULL);
+  for (const IrInst *inst = task->body->first; inst; inst = ir_following(inst, task->body))
+    if (inst->op == IR_BITS && inst->independent) return true;
+  return false;
 }
 
 bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {

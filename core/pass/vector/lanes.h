@@ -57,6 +57,8 @@ bool lanes_is_predictable(const IrInst *inst);
 
 /* -- compaction.c: bodies in which few iterations have an effect, which lanes find ------------- */
 
+/* Is it a branch, or an op that only reads, computes, or sets a variable? */
+bool lanes_only_reads(const IrInst *inst);
 /* If the FOR of a scalar body has such a form, and this is faster with `width` lanes: sets its
  * `lanes`, and `compacts` of its branch. */
 bool compaction_choose(const PassContext *ctx, IrKernel *kernel, IrInst *loop, int width);

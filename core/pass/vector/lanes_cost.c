@@ -82,18 +82,6 @@ static int registers(const LaneSurvey *s, Type type) {
   return bytes > s->vector_bytes ? bytes / s->vector_bytes : 1;
 }
 
-/* Does the call become a gather in lanes, followed by a rare slow path if it may activate? */
-static bool is_gathered(const IrInst *inst) {
-  switch (inst->entry) {
-  case RT_SLOT_FIND:
-  case RT_SLOT_LIVE:
-  case RT_SLOT_ENSURE: return true;
-  case RT_MASK_ACTIVE:
-  case RT_MASK_SET: return true;
-  default: return false;
-  }
-}
-
 static int call_cost(const IrInst *inst) {
   switch (inst->entry) {
   case RT_OUTSIDE:
@@ -385,7 +373,7 @@ static double vector_cost_of(LaneSurvey *s, const IrInst *inst) {
       return LIST + (is_uniform(s, inst->operands[0]) ? COMBINE : LIST_LANE * active_lanes(s));
     if (inst->entry == RT_FETCH) return 2 * s->width;
     if (inst->entry == RT_HASH_FETCH) return HASH + (int64_t)(HASH_LANE * s->width / 2);
-    if (is_gathered(inst))
+    if (ir_entries[inst->entry].flags & IR_HAS_LANES) /* a gather, and perhaps a rare slow path */
       return (int64_t)(GATHER + (is_activation(inst) ? RARE_PATH : 0)) * s->width + 4 * VECTOR;
     return cost ? active_lanes(s) * (cost + ONE_BY_ONE) : 0;
   default: break;
@@ -419,6 +407,7 @@ static bool has_known_step(const LaneSurvey *s, const IrInst *loop) {
 
 /* Why `vectorise` cannot write the inst as ops of lanes. D-pass-70 lists what is missing. */
 static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
+  if (ir_is_count(inst->op)) return "it holds arrays of its own";
   switch (inst->op) {
   case IR_FOR:
     return has_known_step(s, inst) ? NULL
@@ -438,11 +427,6 @@ static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
       if (inst->operands[i]->op == IR_VAR) return "a call gives several numbers";
     return NULL;
   case IR_PRINT: return "it prints";
-  case IR_OWN:
-  case IR_ACQUIRE:
-  case IR_MOVE:
-  case IR_RELEASE:
-  case IR_DISOWN: return "it holds arrays of its own";
   case IR_GRID:
   case IR_ROW: return "it visits cells of leaves";
   case IR_CURSOR: return "it takes numbers that were counted before";
@@ -501,16 +485,13 @@ static void survey_inner(LaneSurvey *s, const IrInst *loop, double before) {
   if (!inner.obstacle && alone < s->scalar_cost) s->scalar_cost = alone;
 }
 
-static bool is_not_exchange(void *data, IrInst *inst) {
-  (void)data;
-  return (inst->op != IR_MEM_RMW && inst->op != IR_MEM_CAS) || inst->plain;
-}
-
 /* How much longer than an average lane the slowest one runs. While the last lanes read, gathers of
  * few lanes are still faster than their branches; exchanges are not. */
 static double wait_factor(const LaneSurvey *s, const IrInst *loop) {
   if (s->waiting) return WAIT_AGAIN;
-  return ir_walk(loop->regions[0], is_not_exchange, NULL) ? WAIT : WAIT_EXCHANGE;
+  for (const IrInst *at = loop->regions[0]->first; at; at = ir_following(at, loop->regions[0]))
+    if ((at->op == IR_MEM_RMW || at->op == IR_MEM_CAS) && !at->plain) return WAIT_EXCHANGE;
+  return WAIT;
 }
 
 /* Lanes of a divergent loop wait for the one with the largest trip count. In a loop nested in such

@@ -34,61 +34,51 @@ static uint64_t bytes_of(const IrKernel *kernel, const IrField *field) {
   return cells * (uint64_t)type_size(field->type);
 }
 
-typedef struct Search {
-  const IrKernel *kernel;
-  const IrField *field;
-  bool *seen; /* by `alias`: fields that `traffic` includes */
-  int32_t traffic;
-} Search;
-
 static bool is_access(const IrInst *inst) {
   return ir_is_access(inst->op) || inst->op == IR_ROW_LOAD;
 }
 
-/* False if it reads lines of the field, or may read any. */
-static bool reads_no_line(void *data, IrInst *inst) {
-  const Search *s = data;
-  if (!is_access(inst) || inst->op == IR_MEM_STORE) return true;
-  const IrField *other = inst->alias ? &s->kernel->fields.items[inst->alias - 1] : NULL;
-  return other && (other->tree != s->field->tree || other->node != s->field->node ||
-                   other->array != s->field->array);
+/* Does an access read lines of the field, or may it read any? */
+static bool is_read(const IrKernel *kernel, const IrRegion *body, const IrField *field) {
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    if (!is_access(inst) || inst->op == IR_MEM_STORE) continue;
+    const IrField *other = inst->alias ? &kernel->fields.items[inst->alias - 1] : NULL;
+    if (!other ||
+        (other->tree == field->tree && other->node == field->node && other->array == field->array))
+      return true;
+  }
+  return false;
 }
 
 static bool may_bypass_caches(const PassContext *ctx, const IrKernel *kernel, const IrRegion *body,
                               const LaneSurvey *survey, const IrInst *inst) {
   if (inst->op != IR_MEM_STORE || !inst->alias) return false;
-  Search s = {.kernel = kernel, .field = &kernel->fields.items[inst->alias - 1]};
+  const IrField *field = &kernel->fields.items[inst->alias - 1];
   ASSERT(survey->width > 1, "stores of scalars stay ordinary ones");
   const LaneFact *at = &survey->facts[inst->operands[0]->id];
-  uint64_t bytes = bytes_of(kernel, s.field);
+  uint64_t bytes = bytes_of(kernel, field);
   if (!bytes || (bytes < LARGE && !ctx->forces_streams)) return false;
   if (survey->width * type_size(inst->operands[1]->type) < SHORTEST) return false;
   bool is_run = at->step == type_size(inst->operands[1]->type);
   if (at->shape != LANE_LINEAR || !(is_run || shapes_cover_cell(inst, at->step))) return false;
-  return ir_walk((IrRegion *)body, reads_no_line, &s);
-}
-
-static bool add_traffic(void *data, IrInst *inst) {
-  Search *s = data;
-  int field = is_access(inst) ? inst->alias : 0;
-  if (field && !s->seen[field]) s->traffic += type_size(s->kernel->fields.items[field - 1].type);
-  s->seen[field] = true;
-  return true;
+  return !is_read(kernel, body, field);
 }
 
 void non_temporal_mark(const PassContext *ctx, const IrKernel *kernel, IrTask *task,
                        const LaneSurvey *survey) {
   ASSERT(task->kind == TASK_RANGE, "only tasks over ranges test their size");
   IrRegion *body = ir_task_main(task);
-  Search s = {.kernel = kernel,
-              .seen = scratch_array(ctx->scratch, bool, kernel->fields.count + 1)};
+  bool *seen = scratch_array(ctx->scratch, bool, kernel->fields.count + 1); /* by `alias` */
   int count = 0;
   for (IrInst *inst = body->first; inst; inst = inst->next)
     count += inst->streams = may_bypass_caches(ctx, kernel, body, survey, inst);
   if (count > FEW && survey->vector_bytes < LINE) return non_temporal_clear(task);
   if (!count) return;
-  ir_walk(body, add_traffic, &s);
-  task->traffic = s.traffic;
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    int field = is_access(inst) ? inst->alias : 0;
+    if (field && !seen[field]) task->traffic += type_size(kernel->fields.items[field - 1].type);
+    seen[field] = true;
+  }
 }
 
 void non_temporal_clear(IrTask *task) {

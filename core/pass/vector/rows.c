@@ -61,31 +61,27 @@ static void hoist_invariants(const Rows *r, IrInst *loop) {
 /* -- the width --------------------------------------------------------------------------------- */
 
 typedef struct Reach { /* the body's demands on a row */
-  const Rows *rows;
-  int widest;       /* bytes of an element or value */
-  int lower, upper; /* largest distances of reads before and after a cell, along the row */
+  int widest;          /* bytes of an element or value */
+  int lower, upper;    /* largest distances of reads before and after a cell, along the row */
   bool has_runs;
 } Reach;
 
-static bool note_reach(void *data, IrInst *inst) {
-  Reach *reach = data;
-  if (type_is_integer(inst->type) || type_is_float(inst->type))
-    reach->widest = (int)max_i64(reach->widest, type_size(inst->type));
-  if (inst->op != IR_CELL) return true;
-  const IrField *field = &reach->rows->kernel->fields.items[inst->field];
-  const SNodeComponent *component = &field->node->components[field->component];
-  int offset = inst->offset[inst->axis_count - 1];
-  reach->lower = (int)max_i64(reach->lower, -offset);
-  reach->upper = (int)max_i64(reach->upper, offset);
-  reach->widest = (int)max_i64(reach->widest, type_size(field->type));
-  reach->has_runs &= leaf_shape_has_runs(&reach->rows->shape, field->node) &&
-                     component->stride == (uint64_t)type_size(field->type);
-  return true;
-}
-
 static Reach find_reach(const Rows *r) {
-  Reach reach = {.rows = r, .widest = 1, .has_runs = true};
-  ir_walk(r->row->regions[0], note_reach, &reach);
+  Reach reach = {.widest = 1, .has_runs = true};
+  const IrRegion *body = r->row->regions[0];
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    if (type_is_integer(inst->type) || type_is_float(inst->type))
+      reach.widest = (int)max_i64(reach.widest, type_size(inst->type));
+    if (inst->op != IR_CELL) continue;
+    const IrField *field = &r->kernel->fields.items[inst->field];
+    const SNodeComponent *component = &field->node->components[field->component];
+    int offset = inst->offset[inst->axis_count - 1];
+    reach.lower = (int)max_i64(reach.lower, -offset);
+    reach.upper = (int)max_i64(reach.upper, offset);
+    reach.widest = (int)max_i64(reach.widest, type_size(field->type));
+    reach.has_runs &= leaf_shape_has_runs(&r->shape, field->node) &&
+                      component->stride == (uint64_t)type_size(field->type);
+  }
   return reach;
 }
 
@@ -134,14 +130,6 @@ static int choose_width(const Rows *r) {
 
 /* -- lanes ------------------------------------------------------------------------------------- */
 
-static bool replace_position(void *data, IrInst *inst) {
-  IrInst **position_and_lane = data;
-  if (inst->op == IR_CELL || inst == position_and_lane[1]) return true;
-  for (int i = 0; i < inst->operand_count; i++)
-    if (inst->operands[i] == position_and_lane[0]) ir_set_operand(inst, i, position_and_lane[1]);
-  return true;
-}
-
 /* Where the row's position is used as data, it becomes a value per lane; in addresses it stays that
  * of the first lane. */
 static void use_lanes_of_position(const Rows *r) {
@@ -149,7 +137,9 @@ static void use_lanes_of_position(const Rows *r) {
   IrInst *position = body->params.items[0];
   IrBuilder b = rewrite_first(r->kernel, body, NULL);
   IrInst *lane = ir_unary(&b, IR_LANE, position);
-  ir_walk(body, replace_position, (IrInst *[]){position, lane});
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    for (int i = 0; i < inst->operand_count && inst->op != IR_CELL && inst != lane; i++)
+      if (inst->operands[i] == position) ir_set_operand(inst, i, lane);
   if (!ir_is_used(lane)) ir_delete(lane);
 }
 

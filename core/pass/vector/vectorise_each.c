@@ -138,14 +138,10 @@ void vectorise_fault(Vectoriser *v, const IrInst *fault) {
 
 enum { SHORT_LOOP = 8, FEW_UPDATES = 8 };
 
-static bool count_update(void *data, IrInst *inst) {
-  *(int *)data += inst->op == IR_MEM_UPDATE && inst->plain;
-  return true;
-}
-
 bool vectorise_has_few_updates(const IrRegion *body) {
   int count = 0;
-  ir_walk((IrRegion *)body, count_update, &count);
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    count += inst->op == IR_MEM_UPDATE && inst->plain;
   return count <= FEW_UPDATES;
 }
 

@@ -58,12 +58,6 @@ static void write_search(Vectoriser *v, const IrRegion *region, bool counts) {
   v->b.region = v->to;
 }
 
-static bool forget_load_shape(void *data, IrInst *inst) {
-  (void)data;
-  if (inst->op == IR_MEM_LOAD) vectorise_forget_shape(inst);
-  return true;
-}
-
 /* Moves the scalar body into a loop over the lanes that were found. */
 static void write_iterations(Vectoriser *v, IrRegion *body) {
   IrMap *with = ir_map(v->scratch, v->kernel);
@@ -75,7 +69,8 @@ static void write_iterations(Vectoriser *v, IrRegion *body) {
   for (int i = 0; i < last; i++) ir_map_put(with, body->params.items[i], v->to->params.items[i]);
   ir_map_put(with, body->params.items[last],
              ir_binary(&b, IR_ADD, v->to->params.items[last], lane));
-  ir_walk(body, forget_load_shape, NULL);
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
+    if (inst->op == IR_MEM_LOAD) vectorise_forget_shape(inst);
   rewrite_operands(body, with);
   rewrite_move_all(body, loop->regions[0]);
 }

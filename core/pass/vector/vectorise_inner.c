@@ -20,19 +20,13 @@
 
 /* -- values from outside the loop -------------------------------------------------------------- */
 
-static bool map_outside_values(void *data, IrInst *inst) {
-  Vectoriser *v = data;
-  for (int i = 0; i < inst->operand_count; i++) {
-    IrInst *operand = inst->operands[i];
-    if (!ir_is_inside(operand, v->body)) ir_map_put(v->scalar, operand, operand);
-  }
-  return true;
-}
-
 void vectorise_open_loop(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const LaneBody *body,
                          IrInst *loop) {
   vectorise_open(v, scratch, kernel, body, loop);
-  ir_walk((IrRegion *)body->region, map_outside_values, v);
+  for (const IrInst *inst = v->body->first; inst; inst = ir_following(inst, v->body))
+    for (int i = 0; i < inst->operand_count; i++)
+      if (!ir_is_inside(inst->operands[i], v->body))
+        ir_map_put(v->scalar, inst->operands[i], inst->operands[i]);
 }
 
 /* Returns the scalar region, which is no longer in the loop. */
@@ -53,16 +47,16 @@ typedef struct Sums {
   VEC(IrInst *) outside; /* the variables */
 } Sums;
 
-static bool find_sum(void *data, IrInst *inst) {
-  Sums *sums = data;
+static void find_sums(Sums *sums) {
   Vectoriser *v = sums->v;
-  IrInst *variable = inst->op == IR_SET ? inst->operands[0] : NULL;
-  if (!variable || ir_is_inside(variable, v->body) || ir_mapped(v->lanes, variable)) return true;
-  IrInst *partial = ir_var(&sums->before, ir_lanes_type(variable->type, v->width));
-  ir_set(&sums->before, partial, ir_identity(&sums->before, IR_UPDATE_ADD, partial->type));
-  ir_map_put(v->lanes, variable, partial);
-  vec_push(v->scratch, &sums->outside, variable);
-  return true;
+  for (const IrInst *inst = v->body->first; inst; inst = ir_following(inst, v->body)) {
+    IrInst *variable = inst->op == IR_SET ? inst->operands[0] : NULL;
+    if (!variable || ir_is_inside(variable, v->body) || ir_mapped(v->lanes, variable)) continue;
+    IrInst *partial = ir_var(&sums->before, ir_lanes_type(variable->type, v->width));
+    ir_set(&sums->before, partial, ir_identity(&sums->before, IR_UPDATE_ADD, partial->type));
+    ir_map_put(v->lanes, variable, partial);
+    vec_push(v->scratch, &sums->outside, variable);
+  }
 }
 
 static void add_sums(const Sums *sums, IrInst *loop) {
@@ -83,7 +77,7 @@ void vectorise_serial(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
   Sums sums = {.v = &v, .before = rewrite_before(kernel, loop)};
   vectorise_open_loop(&v, scratch, kernel, &body, loop);
   ASSERT(loop->lanes > 1, "the pass `lanes` chose how many lanes");
-  if (loop->sums) ir_walk(loop->regions[0], find_sum, &sums);
+  if (loop->sums) find_sums(&sums);
   ir_delete_all(write_body(&v, loop));
   add_sums(&sums, loop);
 }

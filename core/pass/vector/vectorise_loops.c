@@ -209,12 +209,6 @@ static void add_outer(PerLane *t, const IrInst *inst, bool is_set) {
   vec_push(v->scratch, &t->outers, outer);
 }
 
-static bool add_outers(void *data, IrInst *inst) {
-  for (int k = 0; k < inst->operand_count; k++)
-    add_outer(data, inst->operands[k], inst->op == IR_SET && k == 0);
-  return true;
-}
-
 static void enter_lane(PerLane *t, IrInst *lane) {
   Vectoriser *v = t->v;
   for (int i = 0; i < t->outers.count; i++) {
@@ -260,7 +254,9 @@ static void write_loop_of_lane(PerLane *t, const IrInst *loop) {
 
 static void write_lane_by_lane(Vectoriser *v, const IrInst *loop, IrInst *lanes) {
   PerLane t = {.v = v, .body = loop->regions[1], .map = ir_map(v->scratch, v->kernel)};
-  ir_walk(loop->regions[1], add_outers, &t);
+  for (const IrInst *inst = t.body->first; inst; inst = ir_following(inst, t.body))
+    for (int k = 0; k < inst->operand_count; k++)
+      add_outer(&t, inst->operands[k], inst->op == IR_SET && k == 0);
   for (int k = 0; k < 3; k++) add_outer(&t, loop->operands[k], false);
   IrInst *word = ir_unary(&v->b, IR_MASK_BITS, lanes);
   IrInst *each = ir_emit(&v->b, IR_BITS, TYPE(NONE), 1, &word);
