@@ -2,13 +2,13 @@
 -- Growth and life. Run it with:  examples/run bits
 --
 -- A uint(1) field is a packed array: 32 neighbours share a word, so both planes take 4 MiB. The
--- kernel says what becomes of one cell; the compiler turns its sums into logic on whole words
+-- kernel computes one cell; the compiler turns its sums into logic on whole words
 -- (bit slicing), and a generation takes less than a millisecond.
 local rg = require "regolith"
 
 local folder, last = arg and arg[1] or ".", tonumber(arg and arg[2]) or 960
 local n = 4096
-local params = { brush = { 40, 5, 200 }, density = { 0.4, 0.02, 0.9 } } -- of what the mouse sows
+local params = { brush = { 40, 5, 200 }, density = { 0.4, 0.02, 0.9 } } -- of sown cells
 local now, new = rg.field(rg.uint(1), n, n), rg.field(rg.uint(1), n, n)
 
 local live = rg.kernel(function(a, b)
@@ -48,7 +48,7 @@ local paint = rg.kernel(function()
   end
 end)
 
--- Where life is: an integer sum, which does not depend on the order.
+-- A checksum of the living cells' positions: an integer sum, which does not depend on the order.
 local survey = rg.kernel(function()
   local sum = 0LL
   for i, j in now:active() do

@@ -26,7 +26,7 @@ local begin = rg.kernel(function()
 end)
 
 local function cell_of(x) return rg.floor(x * cells) % cells end
--- the shortest way, also across an edge of the square
+-- The vector between two positions: the shortest one, also across an edge of the square.
 local function way(from, to) return to - from - rg.round(to - from) end
 
 local step = rg.kernel(function()

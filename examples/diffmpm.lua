@@ -1,9 +1,9 @@
--- diffmpm.lua - a soft body learns to walk: MLS-MPM with muscles, and the gradient of its way.
+-- diffmpm.lua - a soft body learns to walk: MLS-MPM with muscles, trained by its gradient.
 -- Gradients. Run it with:  examples/run diffmpm
 --
 -- Four muscles in two legs are driven by a sum of sine waves each. rg.grad runs a walk of `steps`
--- steps, then its kernels backwards, which tells how the weights of the waves change the distance;
--- Adam follows that. (Hu et al.: ChainQueen, ICRA 2019.)
+-- steps, then its kernels backwards, which gives the derivative of the distance by each weight;
+-- Adam follows it. (Hu et al.: ChainQueen, ICRA 2019.)
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -77,7 +77,7 @@ end)
 local gather = rg.kernel(function()
   for i, j in rg.range(n, n) do
     local u = momentum[i][j] / math.max(mass[i][j], 1e-9) - rg.vec2(0, dt * params.gravity)
-    flow[i][j] = j < ground and rg.vec2(0, math.max(u.y, 0)) or u -- what touches the ground sticks
+    flow[i][j] = j < ground and rg.vec2(0, math.max(u.y, 0)) or u -- feet do not slip
   end
   for p in rg.range(count) do
     local bx, by = math.floor(x[p].x / dx - 0.5), math.floor(x[p].y / dx - 0.5)
@@ -91,7 +91,7 @@ local gather = rg.kernel(function()
   end
 end)
 
-local measure = rg.kernel(function() -- minus how far the body went
+local measure = rg.kernel(function() -- minus the distance that the body went
   for p in rg.range(count) do loss[0] = loss[0] - (x[p].x - start[p].x) / count end
 end)
 
@@ -104,7 +104,7 @@ end
 
 local adam = rg.optim.adam { params = { weight }, lr = 0.1 }
 
--- The body; where it was before fades.
+-- The body; its earlier positions fade.
 local picture, look = rg.field(rg.f32, 640, 240), { palette = "magma", high = 1 }
 local paint = rg.kernel(function()
   for i, j in rg.range(640, 240) do picture[i][j] = picture[i][j] * 0.9 end
@@ -121,7 +121,7 @@ local push = rg.kernel(function(at, motion)
   end
 end)
 
-local step = 0                                       -- of this walk; after each, it learns
+local step = 0                                       -- of this walk; after each, the body learns
 rg.live { params = params, reset = begin, speed = 10, width = 960, height = 360,
   step = function()
     if step == steps then adam:minimize(loss, walk, { steps = 1 }) begin() end

@@ -9,7 +9,7 @@ local rg = require "regolith"
 local folder = arg and arg[1] or "."
 local rounds = tonumber(arg and arg[2]) or 1300
 local walkers, n, leaf = 4096, 1024, 16
-local params = { stride = { 32, 1, 100 }, colours = { 1300, 100, 3000 } } -- rounds of all colours
+local params = { stride = { 32, 1, 100 }, colours = { 1300, 100, 3000 } } -- rounds for all colours
 local mid = rg.ivec2(n / 2)
 
 local age = rg.field(rg.i32)                         -- the round when a grain came to rest; 0: none

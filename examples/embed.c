@@ -134,7 +134,7 @@ static int make_a_mistake(Simulation *s) {
 }
 
 /* Warnings go where the host's own messages go. (A host may also supply its job system,
- * RgOptions.run_tasks, and have a say over memory, rg_on_memory.) */
+ * RgOptions.run_tasks, and limit memory, rg_on_memory.) */
 static void log_warning(void *data, const char *text) { fprintf(data, "embed: %s\n", text); }
 
 int main(void) {

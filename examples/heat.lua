@@ -1,4 +1,4 @@
--- heat.lua - a sphere of heat grows through a sparse grid: its blocks come and are freed again.
+-- heat.lua - a sphere of heat grows through a sparse grid: its blocks are created and freed.
 -- Numerics. Run it with:  examples/run heat
 --
 -- The grid has 256^3 cells in 32^3 blocks, and memory only for blocks that are warm: a shell.
@@ -35,8 +35,8 @@ local ignite = rg.kernel(function(radius)
   end
 end)
 
--- Blocks come and go. `block:active()` visits blocks, with block indices. The three loops run in
--- sequence.
+-- Creates and frees blocks. `block:active()` visits blocks, with block indices. The three loops run
+-- in sequence.
 local tend = rg.kernel(function(cold, warm)
   for i, j, k in block:active() do
     -- a compile-time constant: cells of the block are found directly

@@ -48,7 +48,7 @@ local keep = rg.kernel(function()
   for i, j in rg.range(n, n) do seen[i][j] = heat[steps][i][j] end
 end)
 
--- What the truth becomes is seen; it is to be found from nothing.
+-- Runs the true first temperatures and keeps the last ones; the search starts from zero.
 local function observe()
   first:copy_from(truth)
   run()
@@ -56,7 +56,7 @@ local function observe()
   first:fill(0)
 end
 
--- What was, what was seen, and what is found.
+-- The true first temperatures, the last ones, and the first ones that were found.
 local picture = rg.field(rg.f32, 3 * n, n)
 local paint = rg.kernel(function()
   for i, j in rg.range(n, n) do

@@ -80,7 +80,7 @@ local swing = rg.kernel(function()
   return most
 end)
 
-local build = rg.kernel(function(a, b, is_more)      -- more of what reflects water, or less
+local build = rg.kernel(function(a, b, is_more)      -- adds or removes reflecting cells
   for i, j in rg.range(nx, ny) do
     if rg.norm(rg.vec2(i - a, j - b)) < params.brush then solid[i][j] = is_more end
   end

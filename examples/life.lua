@@ -16,7 +16,7 @@ block:place(members)
 block:bitmasked("ij", 16):place(alive, near) -- near: living neighbours
 
 -- Every living cell counts itself at its neighbours, which thereby become active.
-local tell = rg.kernel(function()
+local count = rg.kernel(function()
   for i, j in alive:active() do
     if alive[i][j] == 1 then
       for di = -1, 1 do
@@ -57,7 +57,8 @@ local tidy = rg.kernel(function()
   end
 end)
 
--- Where life is, and how much: integer sums, which do not depend on the order.
+-- A checksum of the living cells' positions, and the largest coordinate: in integers, so that the
+-- order does not matter.
 local survey = rg.kernel(function()
   local sum, far = 0LL, 0
   for i, j in alive:active() do
@@ -88,7 +89,7 @@ end
 
 local living = 5
 local function run()
-  tell()
+  count()
   living = judge()
   tidy()
 end

@@ -86,7 +86,7 @@ local function step()
 end
 local function reset() done = 0 start() end
 
--- A pixel shows the grain that covers it, as a lit ball; the tone tells when it was let go.
+-- A pixel shows the grain that covers it, as a lit ball; its colour says when it was released.
 local tones = { rg.vec3(0.93, 0.8, 0.58), rg.vec3(0.8, 0.42, 0.24), rg.vec3(0.35, 0.5, 0.52),
   rg.vec3(0.96, 0.92, 0.84), rg.vec3(0.55, 0.25, 0.22) }
 local picture = rg.field(rg.vec3, size, size)

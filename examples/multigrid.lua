@@ -79,9 +79,9 @@ local turn = rg.kernel(function(z, keep)
 end)
 
 -- The residual after each step, relative to the first one.
-local function solve(is_guided)
-  local function guide()
-    if not is_guided then return rest end
+local function solve(is_preconditioned)
+  local function precondition()
+    if not is_preconditioned then return rest end
     grids[1].b:copy_from(rest)
     grids[1].x:fill(0)
     cycle(1)
@@ -90,13 +90,13 @@ local function solve(is_guided)
   potential:fill(0)
   way:fill(0)
   rest:copy_from(charge)
-  local first, history, before, z = dot(rest, rest), { 1 }, nil, guide()
+  local first, history, before, z = dot(rest, rest), { 1 }, nil, precondition()
   while history[#history] > 1e-10 and #history < 150 do
     local now = dot(rest, z)
     turn(z, before and now / before or 0)
     advance(now / dot(way, image))
     history[#history + 1] = math.sqrt(dot(rest, rest) / first)
-    before, z = now, guide()
+    before, z = now, precondition()
   end
   return history
 end
@@ -131,10 +131,10 @@ rg.live { params = params, reset = place,
   end,
   draw = function(w) paint() w:show(picture, look) w:watch("rounds", rounds) end,
   otherwise = function()
-    local plain, guided = solve(false), solve(true)
+    local plain, multigrid = solve(false), solve(true)
     paint()
     rg.image.write(folder .. "/multigrid.png", picture, look)
-    rg.plot.line(folder .. "/convergence.png", { { y = plain, label = "CG" }, { y = guided,
-      label = "MGPCG" } }, { title = "what is left after each step", logy = true })
-    print(("checksum %d"):format(#guided - 1))
+    rg.plot.line(folder .. "/convergence.png", { { y = plain, label = "CG" }, { y = multigrid,
+      label = "MGPCG" } }, { title = "residual after each step", logy = true })
+    print(("checksum %d"):format(#multigrid - 1))
   end }

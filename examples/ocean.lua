@@ -132,5 +132,5 @@ rg.live { params = params, step = step, width = 2 * width, height = 2 * height,
     for _ = 1, frames do step() end
     paint(time)
     rg.image.write(folder .. "/ocean.png", picture)
-  print(("checksum %.0f"):format(400 * sea:norm() / n)) -- the height of waves, in centimetres
+    print(("checksum %.0f"):format(400 * sea:norm() / n)) -- the height of waves, in centimetres
   end }

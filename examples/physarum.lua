@@ -65,7 +65,7 @@ local total = rg.kernel(function()
   return sum
 end)
 
-local feed = rg.kernel(function(at)                  -- what all like to smell
+local feed = rg.kernel(function(at)                  -- attracts all agents
   for I in rg.range(n, n):vec() do
     if (I - at):norm() < 12 then trail[I] = 40.0 end
   end

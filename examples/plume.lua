@@ -29,7 +29,7 @@ local function velocity(p)
   return rg.vec2(sample(u, p - rg.vec2(0, 0.5)), sample(v, p - rg.vec2(0.5, 0)))
 end
 
--- Where what is at p comes from; with way = -1, where it goes.
+-- The point from which the flow carries air to p; with way = -1, the point to which it carries it.
 local function upstream(p, way)
   return p - way * velocity(p - 0.5 * way * velocity(p))
 end

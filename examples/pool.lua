@@ -1,4 +1,4 @@
--- pool.lua - memory of arrays that come and go, by several strategies of reuse, as a table.
+-- pool.lua - memory of arrays that are made and freed in turn, by several strategies of reuse.
 -- Running. Run it with:  examples/run pool
 -- No window: what it shows is a table.
 --

@@ -17,7 +17,7 @@ local function lichen(runtime)
   local age, near = self.age, self.near
   self.block = runtime.root:pointer("ij", size / 16)
   self.block:dense("ij", 16):place(age, near)
-  local tell = runtime.kernel(function()
+  local count = runtime.kernel(function()
     for i, j in age:active() do near[i][j] = 0 end
     for i, j in age:active() do
       if age[i][j] > 0 then
@@ -39,7 +39,7 @@ local function lichen(runtime)
     return cells
   end)
   function self.step()
-    tell()
+    count()
     return grow()
   end
   return self

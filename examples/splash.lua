@@ -66,7 +66,7 @@ local substep = rg.kernel(function()
       u, mass = u + weight * node.xyz, math.min(mass, node.w)
       B = B + 4 * n * rg.outer(weight * node.xyz, rg.vec3(i, j, k) - f)
     end
-    radius[p] = mass < 4 and 0.4 * dx or 0           -- inside, it is not seen
+    radius[p] = mass < 4 and 0.4 * dx or 0           -- those inside are hidden
     v[p], C[p], x[p] = u, B, x[p] + dt * u
     local moved = (rg.mat3(1) + dt * B) * F[p]       -- F: the deformation gradient
     F[p] = p < pool and rg.mat3(rg.determinant(moved) ^ (1 / 3)) or moved
@@ -82,7 +82,7 @@ local seen, smooth = rg.field(rg.vec4, size, size), rg.field(rg.vec4, size, size
 local camera = rg.perspective(0.62, 1, 0.1, 10)
   * rg.look_at(rg.vec3(1.3, 1.15, 2.4), rg.vec3(0.5, 0.28, 0.5), rg.vec3(0, 1, 0))
 
-local function average(from, to)                     -- of what is about as near
+local function average(from, to)                     -- of pixels at about the same depth
   for i, j in rg.range(size, size) do
     local sum, total = rg.vec4(0), 0.0
     for a, b in rg.range({ -6, 7 }, { -6, 7 }) do

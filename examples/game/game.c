@@ -104,8 +104,8 @@ static int pour_by_itself(Game *game) {
          complain(game);
 }
 
-/* Between two frames: kernels that were built again take the place of those that run. What they
- * have filled stays; where that cannot be, the old ones go on, and the reason is said. */
+/* Between two frames: kernels that were built again replace those that run, and the fields keep
+ * their contents. If they cannot be replaced, the old ones go on, and the reason is logged. */
 static void look_for_new_kernels(Game *game, const char *path) {
   struct stat now;
   if (stat(path, &now) ||
@@ -196,7 +196,7 @@ static int show(Window *w, Game *game) {
   return 1;
 }
 
-/* -- all --------------------------------------------------------------------------------------- */
+/* -- main -------------------------------------------------------------------------------------- */
 
 static int read_options(int argc, char **argv, Options *options) {
   for (int k = 1; k < argc; k++) {

@@ -11,7 +11,7 @@ local air, carried_air = grid(rg.vec2), grid(rg.vec2)
 local matter, carried = grid(rg.vec2), grid(rg.vec2) -- heat and smoke
 local pressure, relaxed, excess, wall = grid(rg.f32), grid(rg.f32), grid(rg.f32), grid(rg.f32)
 
--- What a field has between cells.
+-- A field's value between cells.
 local function sample(f, at)
   local p = rg.clamp(at, rg.vec2(0), rg.vec2(width - 1.001, height - 1.001))
   local c = rg.floor(p)
