@@ -32,10 +32,6 @@ static IrInst *remainder_by(IrBuilder *b, IrInst *value, int64_t by) {
   return ir_binary_const(b, IR_MOD, value, by);
 }
 
-static IrInst *multiply_by(IrBuilder *b, IrInst *value, int64_t by) {
-  return by == 1 ? value : ir_binary_const(b, IR_MUL, value, by);
-}
-
 static IrInst *factor_of(IrInst *value, int64_t each) {
   int64_t factor;
   bool is_multiple =
@@ -85,7 +81,7 @@ static IrInst *word_index(IrBuilder *b, const SNode *node, const SNodePacked *pa
   }
   IrInst *cell = remainder_by(b, along, cells), *block = address_divide(b, along, cells, true);
   *within = remainder_by(b, cell, each);
-  return ir_binary(b, IR_ADD, multiply_by(b, block, words), address_divide(b, cell, each, true));
+  return ir_binary(b, IR_ADD, ir_times(b, block, words), address_divide(b, cell, each, true));
 }
 
 int packed_add_words(IrKernel *kernel, const SNodePacked *packed, const char *name) {
@@ -120,7 +116,7 @@ static IrInst *word_place(IrBuilder *b, const IrInst *access, IrInst **shift) {
   *shift = ir_const_int(b, TYPE(U32), packed->shift);
   if (within && ir_is_const(within, &constant))
     *shift = ir_const_int(b, TYPE(U32), constant * packed->as.bits);
-  else if (within) *shift = multiply_by(b, ir_convert(b, within, TYPE(U32)), packed->as.bits);
+  else if (within) *shift = ir_times(b, ir_convert(b, within, TYPE(U32)), packed->as.bits);
   IrInst *word = ir_place(b, packed_add_words(b->kernel, packed, name), indices);
   if (within) word->packed = place->field + 1;
   bool keeps = position < 0 || node->shape[position] % packed->per_word == 0;
@@ -138,8 +134,8 @@ IrInst *packed_first_index(IrBuilder *b, const IrInst *place, int axis) {
   if (axis != snode_axis_position(node, node->axes[last])) return index;
   int64_t words = packed->words->sizes[last];
   IrInst *block = address_divide(b, index, words, true), *word = remainder_by(b, index, words);
-  return ir_binary(b, IR_ADD, multiply_by(b, block, node->sizes[last]),
-                   multiply_by(b, word, packed->per_word));
+  return ir_binary(b, IR_ADD, ir_times(b, block, node->sizes[last]),
+                   ir_times(b, word, packed->per_word));
 }
 
 /* -- loops over words of several elements ------------------------------------------------------ */

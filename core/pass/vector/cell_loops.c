@@ -34,11 +34,6 @@ typedef struct Grid {
   IrMap *map;          /* copies of values of the body */
 } Grid;
 
-IrBuilder cell_loops_for(IrBuilder *b, IrInst *first, IrInst *last, int64_t step) {
-  IrInst *loop = ir_for(b, first, last, ir_const_like(b, first, step));
-  return rewrite_into(b, loop->regions[0]);
-}
-
 /* Is it an IF between a row whose few cells run one by one, and a row in lanes? */
 static bool is_choice_of_rows(const IrInst *inst) {
   const IrInst *row = inst->op == IR_IF ? inst->regions[1]->first : NULL;
@@ -125,10 +120,10 @@ static IrInst *rows_with_bits(const Grid *grid, IrBuilder *b, IrInst *bits) {
 
 /* -- the loops --------------------------------------------------------------------------------- */
 
-static IrBuilder open_counting_loop(const Grid *grid, IrBuilder *b, int64_t extent, int64_t step) {
-  Type type = grid->last->type;
-  IrInst *first = ir_const_int(b, type, 0), *last = ir_const_int(b, type, extent - step);
-  return cell_loops_for(b, first, last, step);
+/* Enters a loop over positions along an axis, and returns its index. */
+static IrInst *open_positions(const Grid *grid, IrBuilder *b, int64_t extent, int64_t step) {
+  IrInst *first = ir_const_like(b, grid->last, 0);
+  return rewrite_open_for(b, first, ir_const_like(b, grid->last, extent - step), step);
 }
 
 static void copy_body(const Grid *grid, IrBuilder *b, IrInst *position) {
@@ -138,8 +133,8 @@ static void copy_body(const Grid *grid, IrBuilder *b, IrInst *position) {
 
 /* The `count` rows along the last axis, from `from` on; NULL: from the first on. */
 static void write_rows(const Grid *grid, IrBuilder *b, IrInst *from, int64_t count) {
-  IrBuilder in = open_counting_loop(grid, b, count, 1);
-  IrInst *position = in.region->params.items[0];
+  IrBuilder in = *b;
+  IrInst *position = open_positions(grid, &in, count, 1);
   in.region->owner->unrolled = count <= UNROLL_ROWS && grid->insts <= UNROLL_BODY / count;
   ir_replace_uses(grid->last, from ? ir_binary(&in, IR_ADD, from, position) : position);
   rewrite_move_all(grid->body, in.region);
@@ -162,8 +157,9 @@ static void write_few_rows(const Grid *grid, IrBuilder *b, IrInst *from, IrInst 
 
 /* The last axis in steps of the rows that share a word. */
 static void write_words(const Grid *grid, IrBuilder *b, int64_t extent) {
-  IrBuilder in = open_counting_loop(grid, b, extent, grid->rows);
-  IrInst *from = in.region->params.items[0], *bits = bits_of_word(grid, &in, from);
+  IrBuilder in = *b;
+  IrInst *from = open_positions(grid, &in, extent, grid->rows),
+         *bits = bits_of_word(grid, &in, from);
   IrInst *some = ir_if(&in, ir_binary_const(&in, IR_NE, bits, 0));
   in.region = some->regions[0];
   if (grid->insts <= IR_LONGEST_TWICE) write_few_rows(grid, &in, from, bits);
@@ -185,10 +181,8 @@ static void write_grid(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
   find_words(&grid);
   write_region(scratch, kernel, body);
   IrBuilder b = rewrite_before(kernel, inst);
-  for (int axis = 0; axis < axes - 1; axis++) {
-    b = open_counting_loop(&grid, &b, inst->extent[axis], 1);
-    ir_replace_uses(body->params.items[axis], b.region->params.items[0]);
-  }
+  for (int axis = 0; axis < axes - 1; axis++)
+    ir_replace_uses(body->params.items[axis], open_positions(&grid, &b, inst->extent[axis], 1));
   grid.map = ir_map(scratch, kernel);
   int64_t extent = inst->extent[axes - 1];
   if (grid.rows > 1) write_words(&grid, &b, extent);

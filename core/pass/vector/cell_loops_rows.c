@@ -258,7 +258,7 @@ static void write_step(Row *row, const IrBuilder *at, IrInst *position, int64_t 
   IrInst *mask = row->mask ? open_lanes(row, &b, position, rest) : NULL;
   if (in_loop ? polls && row->has_exits : row->has_exits || row->has_groups) {
     IrInst *once = ir_const_like(&b, row->position, 0);
-    b = cell_loops_for(&b, once, once, 1);
+    rewrite_open_for(&b, once, once, 1);
   }
   ir_map_put(row->map, row->position, position);
   if (mask) ir_map_put(row->map, row->mask, mask);
@@ -279,8 +279,9 @@ static void write_loop(Row *row, IrBuilder *b, int64_t from, int64_t to, bool ma
   DEBUG_ASSERT((to - from) % row->step == 0, "a loop has whole steps");
   IrInst *first = ir_const_like(b, row->position, from),
          *last = ir_const_like(b, row->position, to - row->step);
-  IrBuilder in = cell_loops_for(b, first, last, row->step);
-  write_step(row, &in, in.region->params.items[0], 0, may_cross, true);
+  IrBuilder in = *b;
+  IrInst *position = rewrite_open_for(&in, first, last, row->step);
+  write_step(row, &in, position, 0, may_cross, true);
 }
 
 static int64_t round_up_to_step(const Row *row, int64_t cells) {
@@ -329,8 +330,9 @@ static void write_elements(Row *row, IrBuilder *b, IrInst *first, IrInst *end) {
   IrInst *last = ir_binary(b, IR_SUB, end,
                            ir_const_like(b, row->position, row->inst->lanes > 1 ? 1 : row->step));
   ASSERT(!row->cells, "a list's elements have no neighbours");
-  IrBuilder in = cell_loops_for(b, first, last, row->inst->lanes > 1 ? 1 : row->step);
-  IrInst *loop = in.region->owner, *position = in.region->params.items[0];
+  IrBuilder in = *b;
+  IrInst *position = rewrite_open_for(&in, first, last, row->inst->lanes > 1 ? 1 : row->step);
+  IrInst *loop = in.region->owner;
   loop->brief = true;
   if (row->inst->lanes <= 1) return write_step(row, &in, position, 0, false, true);
   loop->lanes = row->inst->lanes;

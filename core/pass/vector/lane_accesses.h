@@ -6,9 +6,6 @@
 #include "ir/lanes.h"
 #include "ir/task.h"
 
-/* cell_loops.c: a loop over first, first + step, .. up to `last`, all of its type; the builder of
- * its region. */
-IrBuilder cell_loops_for(IrBuilder *b, IrInst *first, IrInst *last, int64_t step);
 /* cell_loops_rows.c: writes a ROW as loops and deletes it. */
 void cell_loops_row(Scratch *scratch, IrKernel *kernel, IrInst *row);
 

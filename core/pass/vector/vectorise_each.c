@@ -55,7 +55,7 @@ static IrInst *linear_value_of_lane(Vectoriser *v, IrInst *base, int64_t step, I
     at->stride = (int32_t)step;
     return at;
   }
-  IrInst *far = step == 1 ? lane : ir_binary_const(&v->b, IR_MUL, lane, step);
+  IrInst *far = ir_times(&v->b, lane, step);
   return ir_binary(&v->b, IR_ADD, base, ir_convert(&v->b, far, base->type));
 }
 
