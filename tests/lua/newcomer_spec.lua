@@ -138,10 +138,18 @@ describe("a newcomer's call is answered:", function()
     answer("the module's function with a colon: rg:" .. name, "a colon passes the module itself",
       function() local _ = rg[name](rg, rg.f32, 8) end)
   end
-  answer("a field that is called", "x[i] is an element",
+  answer("a field that is called", "x[i] is an element, and pairs(x) visits all",
     function() x(1) end)
   answer("a field that is counted from 1", "for i = 0, #x - 1 do, or pairs(x)",
     function() ipairs(x) end)
+  local plane = rg.field(rg.f32, 2, 2)
+  answer("a row that is called", "x[i][j] is an element, and pairs(x) visits all",
+    function() plane[0](1) end)
+  for name, visit in pairs { pairs = pairs, ipairs = ipairs } do
+    answer("a row that is visited by " .. name,
+      "for j = 0, #x[i] - 1 do, or pairs(x) for all elements", function() visit(plane[0]) end)
+  end
+  answer("arithmetic on a row", nil, function() return plane[0] + 1 end)
   answer("arithmetic on a whole field", nil, function() return x + 1 end)
   answer("a type that is placed", nil, function() rg.root:dense("i", 8):place(rg.f32) end)
   answer("fields placed as a list", nil,

@@ -161,7 +161,8 @@ function element.refuse_uses(meta, one, example, element_text)
     one, element_text))
   meta.__concat = fail.concat
   function meta.__call()
-    return fail.argument(one .. " cannot be called", element_text .. " is an element")
+    return fail.argument(one .. " cannot be called",
+      ("%s is an element, and pairs(%s) visits all"):format(element_text, example))
   end
   function meta.__ipairs()
     return fail.argument(("ipairs counts from 1, and %ss from 0"):format(one:match "%a+$"),
@@ -265,7 +266,7 @@ function element.kind(kind)
     local get, set = loadstring(text, fail.own_chunk)(by_number, buffer, get_handle, get_element,
       set_element, other_get, other_set, too_few, depth < 7 and ffi.typeof(kind.row .. depth + 1),
       is_plain, set_whole, views, bit.band, kind.get_near, kind.learn_near, index.check)
-    ffi.metatype(kind.row .. depth, {
+    local meta = {
       __index = get, __newindex = set,
       __len = function(self)
         local handle = get_handle(self.rg_number)
@@ -280,7 +281,15 @@ function element.kind(kind)
         for axis = 1, depth do parts[axis] = ("[%d]"):format(self["rg_i" .. axis]) end
         return ("row %s of %s"):format(table.concat(parts), tostring(get_handle(self.rg_number)))
       end,
-    })
+    }
+    element.refuse_uses(meta, "a row of " .. one, kind.example, kind.example .. "[i][j]")
+    function meta.__pairs()
+      return fail.argument(("pairs and ipairs do not visit a row of %s"):format(one),
+        ("for j = 0, #%s[i] - 1 do, or pairs(%s) for all elements"):format(kind.example,
+          kind.example))
+    end
+    meta.__ipairs = meta.__pairs
+    ffi.metatype(kind.row .. depth, meta)
   end
 
   local row_count = 0
