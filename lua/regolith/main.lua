@@ -61,11 +61,7 @@ local function open(own)
   function rg.check_gradient(...)
     return require("regolith.kernel.gradient").check(own, ...)
   end
-  rg.optim = setmetatable({}, { __regolith = "rg.optim", __index = function(_, name)
-    return fail.argument(("rg.optim has no '%s'"):format(tostring(name)),
-      fail.nearest(name, { "sgd", "adam", "lbfgs", "newton" })
-        or "it has sgd, adam, lbfgs and newton")
-  end })
+  rg.optim = {}
   for _, name in ipairs { "sgd", "adam", "lbfgs", "newton" } do -- loaded on first use
     rg.optim[name] = fail.border(function(...) return require("regolith.optim")[name](own, ...) end)
   end
@@ -91,11 +87,11 @@ local function open(own)
   end
   rg.matrix = setmetatable({ identity = tool("matrix", "identity"),
     diagonal = tool("matrix", "diagonal"), read = tool("matrix.file", "read") },
-    { __call = function(_, ...) return tool("matrix", "new")(...) end, __regolith = "rg.matrix" })
+    { __call = function(_, ...) return tool("matrix", "new")(...) end })
   rg.neighbours = tool("neighbours", "create")
   function rg.running() return require("regolith.toolbox.statistics").running() end
-  rg.series = setmetatable({ read = tool("series", "read") }, { __regolith = "rg.series",
-    __call = function(_, ...) return tool("series", "create")(...) end })
+  rg.series = setmetatable({ read = tool("series", "read") },
+    { __call = function(_, ...) return tool("series", "create")(...) end })
   rg.fft, rg.ifft = tool("fft", "forward"), tool("fft", "backward")
   local solve_small = rg.solve
   local solver_names = { "cg", "minres", "bicgstab", "gmres", "least_squares" }
@@ -136,8 +132,7 @@ local function open(own)
     return require("regolith.toolbox.mesh").create(own, whole.plain_all(...))
   end)
   rg.mesh = setmetatable({ block = mesh "block", sphere = mesh "sphere" },
-    { __call = function(_, ...) return make_mesh(...) end, __regolith = "rg.mesh",
-      __index = refuse_member("rg.mesh", { "block", "sphere" }) })
+    { __call = function(_, ...) return make_mesh(...) end })
   function rg.bvh(...) return require("regolith.toolbox.mesh.bvh").create(own, ...) end
   function rg.video(...) return require("regolith.file.video").create(own, ...) end
   function rg.window(...) return require("regolith.window").create(own, ...) end
@@ -146,7 +141,7 @@ local function open(own)
   local line = file("plot", "line")
   rg.plot = setmetatable({ line = line, scatter = file("plot", "scatter"),
     histogram = file("plot", "histogram") },
-    { __call = function(_, ...) return line(...) end, __regolith = "rg.plot" })
+    { __call = function(_, ...) return line(...) end })
   rg.log = require "regolith.log"
 
   function rg.comm() return require("regolith.comm").open(own) end
@@ -164,9 +159,7 @@ local function open(own)
   end
   rg.module = setmetatable({ open = modules "open", reload = modules "reload",
     watch = modules "watch", trust = modules "trust" }, {
-    __call = function(_, ...) return modules "create"(...) end,
-    __regolith = "rg.module",
-  })
+    __call = function(_, ...) return modules "create"(...) end })
   function rg.export(...) return modules "export"(...) end
 
   function rg.reload(name) return require("regolith.reload").reload(name) end
@@ -198,6 +191,16 @@ local function open(own)
 
   for name, f in pairs(rg) do
     if type(f) == "function" and not builtin.names[f] then rg[name] = with_dot(rg, name, f) end
+  end
+
+  for _, name in ipairs { "cache", "image", "log", "matrix", "mesh", "module", "numpy", "optim",
+    "plot", "points", "series", "volume" } do
+    local members, names = rg[name], {}
+    for known in pairs(members) do names[#names + 1] = known end
+    table.sort(names)
+    local meta = getmetatable(members) or {}
+    meta.__regolith, meta.__index = "rg." .. name, refuse_member("rg." .. name, names)
+    setmetatable(members, meta)
   end
 
   -- Errors in kernels that call such a function, and the prompt, show it by its name.

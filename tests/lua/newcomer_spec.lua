@@ -145,6 +145,10 @@ describe("a newcomer's call is answered:", function()
   local plane = rg.field(rg.f32, 2, 2)
   answer("a row that is called", "x[i][j] is an element, and pairs(x) visits all",
     function() plane[0](1) end)
+  for _, name in ipairs { "image", "log", "module", "plot" } do
+    answer("a misspelt member of rg." .. name, "did you mean '" .. next(rg[name]) .. "'?",
+      function() return rg[name][next(rg[name]) .. "e"] end)
+  end
   for name, visit in pairs { pairs = pairs, ipairs = ipairs } do
     answer("a row that is visited by " .. name,
       "for j = 0, #x[i] - 1 do, or pairs(x) for all elements", function() visit(plane[0]) end)
