@@ -95,11 +95,10 @@ static uint64_t lay_cells(SNode *node, uint64_t cells) {
   return node->aos ? lay_records(node, cells) : lay_runs(node, cells);
 }
 
-/* -- interchangeable fields (twins)
- * ------------------------------------------------------------- */
+/* -- interchangeable fields -------------------------------------------------------------------- */
 
 /* Are types, strides, and distances between the numbers of an element equal? */
-static bool are_twins(const SNode *node, int a, int b) {
+static bool are_interchangeable(const SNode *node, int a, int b) {
   const SNodeComponent *x = &node->components[a], *y = &node->components[b];
   if (y->child || y->part || y->packed || !type_equal(x->whole, y->whole)) return false;
   for (int k = 0; k < type_parts(x->whole); k++)
@@ -108,16 +107,17 @@ static bool are_twins(const SNode *node, int a, int b) {
   return true;
 }
 
-/* Fields of lists have no twins, as list ops refer to fields by number. */
-static void find_twins(SNode *node) {
+/* Fields of lists are never interchangeable, as list operations refer to fields by number. */
+static void find_interchangeable(SNode *node) {
   SNodeComponent *components = node->components;
-  for (int k = 0; k < node->component_count; k++) components[k].twin = -1;
+  for (int k = 0; k < node->component_count; k++) components[k].interchangeable_with = -1;
   for (int k = 0; !snode_has_lists(node) && k < node->component_count; k++) {
-    if (components[k].child || components[k].part || components[k].twin >= 0 ||
+    if (components[k].child || components[k].part || components[k].interchangeable_with >= 0 ||
         components[k].packed || components[k].packed_bits)
       continue;
     for (int other = k + 1; other < node->component_count; other++)
-      if (are_twins(node, k, other)) components[k].twin = components[other].twin = k;
+      if (are_interchangeable(node, k, other))
+        components[k].interchangeable_with = components[other].interchangeable_with = k;
   }
 }
 
@@ -174,7 +174,7 @@ static void lay_node(SNode *node) {
   if (snode_is_managed(node)) lay_managed(node);
   uint64_t size = container_size(node);
   node->container_size = align_up(size, alignment_of(size));
-  find_twins(node);
+  find_interchangeable(node);
 }
 
 static void number_node(SNode *node, int *next) {
@@ -206,7 +206,7 @@ static bool make_paths(SNodeTree *tree, Error *err) {
     heap_free(tree->heap, node->path);
     node->path = snode_path_create(node);
     if (!node->path)
-      return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the way to a node");
+      return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree's layout");
   }
   return true;
 }

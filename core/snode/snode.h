@@ -49,7 +49,7 @@ typedef enum SNodeKind {
 #undef KIND
   SNODE_KIND_COUNT
 } SNodeKind;
-/* Facts about kinds: see kind.def. */
+/* Properties of kinds: see kind.def. */
 enum {
   SNODE_CELLS = 1 << 0,
   SNODE_NODES = 1 << 1,
@@ -91,9 +91,10 @@ typedef struct SNodeComponent {
   uint64_t offset;                              /* bytes, after layout */
   uint64_t stride;                              /* bytes between cells, after layout */
   uint32_t row; /* in a list, after layout: its offset in a row of elements (RtNumber) */
-  /* after layout: the first component of an interchangeable field (a twin), which has the same type
-   * and differs only in `offset`; -1: none */
-  int twin;
+  /* After layout: the first component of the fields that are interchangeable with this one, that
+   * is, which have the same type and differ only in `offset`; -1: there are none. Kernels share one
+   * version for such fields. */
+  int interchangeable_with;
   /* the components of the same node that hold its gradient, and its derivative along a direction,
    * plus 1; 0: it has none */
   int gradient, dual;

@@ -52,7 +52,7 @@ static const SNodeComponent *component_of(const RgValue *value) {
 
 static bool is_interchangeable(const RgValue *value) {
   const SNodeComponent *component = component_of(value);
-  return component && component->twin >= 0;
+  return component && component->interchangeable_with >= 0;
 }
 
 static bool are_movable(const RgValue *values, int32_t value_count) {
@@ -133,7 +133,7 @@ static int32_t array_class(const RgValue *values, int32_t k) {
 
 /* Can the array's memory be reached through several indices, or through another array? */
 static bool is_shared(const RgValue *values, int32_t value_count, const Array *array) {
-  if (array->is_folded) return true;
+  if (array->overlaps) return true;
   for (int32_t k = 0; k < value_count; k++) {
     const Array *other = array_of(&values[k]);
     if (other && other != array && array_shares_memory(array, other)) return true;
@@ -246,7 +246,7 @@ static void make_field_words(const Encoding *encoding, int32_t k, uint64_t *word
     return;
   }
   words[4] = field_class(encoding, k) + 1;
-  words[3] |= (uint32_t)component_of(&encoding->values[k])->twin + 1 + (1u << 31);
+  words[3] |= (uint32_t)component_of(&encoding->values[k])->interchangeable_with + 1 + (1u << 31);
 }
 
 static void make_words(const Encoding *encoding, int32_t k, uint64_t *words) {

@@ -225,9 +225,10 @@ static void twins(void) {
     Error err = {0};
     CHECK(snode_layout(tree, "here", &err));
     const SNodeComponent *dense = node_at(tree, 1)->components;
-    CHECK(dense[0].twin == 0 && dense[2].twin == 0 && dense[3].twin == 0 && dense[1].twin == -1);
-    for (int k = 0; k < 3; k++) CHECK(node_at(tree, 0)->components[k].twin == -1);
-    for (int k = 0; k < 2; k++) CHECK(node_at(tree, 2)->components[k].twin == -1);
+    CHECK(dense[0].interchangeable_with == 0 && dense[2].interchangeable_with == 0 &&
+          dense[3].interchangeable_with == 0 && dense[1].interchangeable_with == -1);
+    for (int k = 0; k < 3; k++) CHECK(node_at(tree, 0)->components[k].interchangeable_with == -1);
+    for (int k = 0; k < 2; k++) CHECK(node_at(tree, 2)->components[k].interchangeable_with == -1);
     snode_tree_release(tree);
   }
 }
