@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void let_go(Array *array) {
+static void release_memory(Array *array) {
   Block *block = array->data ? array->block : NULL;
   array->data = NULL;
   array->is_alive[array->is_moved] = false;
@@ -13,14 +13,14 @@ static void let_go(Array *array) {
   array->held = NULL;
   if (!block) return;
   block->is_alive = NULL;
-  block->rt.still = 0; /* views become invalid, even if others hold the memory */
+  block->rt.still = 0; /* views become invalid, even if others attach_block the memory */
   block_release(block);
 }
 
 static void array_end(Object *object) {
   Array *array = (Array *)object;
   Heap *heap = array->store->heap;
-  let_go(array);
+  release_memory(array);
   if (array->block) object_release(&array->block->object);
   if (array->before) object_release(&array->before->object);
   heap_free(heap, array->name);
@@ -87,7 +87,7 @@ static Array *begin(Store *store, Error *err) {
 
 /* -- memory of its own ------------------------------------------------------------------------- */
 
-static bool hold(Array *array, Block *block) {
+static bool attach_block(Array *array, Block *block) {
   if (!block) return false;
   object_retain(&block->object);
   array->block = block;
@@ -96,12 +96,13 @@ static bool hold(Array *array, Block *block) {
   return true;
 }
 
-static bool take_memory(Array *array, Error *err) {
+static bool allocate_memory(Array *array, Error *err) {
   char label[100];
   TypeRow row = type_row(&array->store->types, array->type);
   uint64_t bytes = (uint64_t)array->count * (uint64_t)row.size;
   uint64_t extents = array->rank > 1 ? 8 * (uint64_t)array->rank + 8 : 0;
-  if (!hold(array, block_allocate(array->store, bytes, extents, array_label(array, label), err)))
+  if (!attach_block(array,
+                    block_allocate(array->store, bytes, extents, array_label(array, label), err)))
     return false;
   array->data = array->block->memory;
   array->first = array->data;
@@ -113,29 +114,19 @@ static bool take_memory(Array *array, Error *err) {
   return true;
 }
 
-static Array *create(Store *store, const char *type, const int64_t *shape, int32_t rank,
-                     const char *name, Error *err) {
+Array *array_create(Store *store, const char *type, const int64_t *shape, int32_t rank,
+                    const char *name, Error *err) {
   Array *array = begin(store, err);
-  if (array && declare(array, type, shape, rank, name, err) && take_memory(array, err))
+  if (array && declare(array, type, shape, rank, name, err) && allocate_memory(array, err))
     return array;
   if (array) object_release(&array->object);
   return NULL;
 }
 
-Array *array_create(Store *store, const char *type, const int64_t *shape, int32_t rank,
-                    const char *name, Error *err) {
-  return create(store, type, shape, rank, name, err);
-}
-
-Array *array_create_buffer(Store *store, const char *type, const int64_t *shape, int32_t rank,
-                           Error *err) {
-  return create(store, type, shape, rank, "", err);
-}
-
 /* -- external memory --------------------------------------------------------------------------- */
 
 /* The stride of an axis with one index does not matter. */
-static bool takes_steps(const Array *array, int axis) { return array->shape[axis] > 1; }
+static bool uses_stride(const Array *array, int axis) { return array->shape[axis] > 1; }
 
 static bool is_pitched(const Array *array) {
   int64_t step = type_row(&array->store->types, array->type).size;
@@ -147,7 +138,7 @@ static bool is_pitched(const Array *array) {
 static bool read_strides(Array *array, const int64_t *strides, Error *err) {
   int64_t unit = type_row(&array->store->types, array->type).alignment;
   for (int k = 0; strides && k < array->rank; k++) {
-    if (!takes_steps(array, k) || strides[k] == array->strides[k]) continue;
+    if (!uses_stride(array, k) || strides[k] == array->strides[k]) continue;
     if (strides[k] % unit) {
       error_set(err, RG_ERROR_ARGUMENT,
                 "stride %lld of axis %d is not a multiple of %lld, the size in bytes of a %s",
@@ -160,22 +151,22 @@ static bool read_strides(Array *array, const int64_t *strides, Error *err) {
   return true;
 }
 
-static int by_stride(const void *a, const void *b) {
+static int compare_strides(const void *a, const void *b) {
   const int64_t x = llabs(*(const int64_t *)a), y = llabs(*(const int64_t *)b);
   return (x > y) - (x < y);
 }
 
 /* May elements overlap? Not if each axis steps over everything that the axes with smaller strides
  * span. */
-static bool is_folded(const Array *array) {
+static bool overlaps(const Array *array) {
   int64_t steps[ARRAY_MAX_AXES][2], span = type_row(&array->store->types, array->type).size;
   int count = 0;
   for (int k = 0; k < array->rank; k++) {
-    if (!takes_steps(array, k)) continue;
+    if (!uses_stride(array, k)) continue;
     steps[count][0] = array->strides[k];
     steps[count++][1] = array->shape[k];
   }
-  qsort(steps, (size_t)count, sizeof steps[0], by_stride);
+  qsort(steps, (size_t)count, sizeof steps[0], compare_strides);
   for (int k = 0; k < count; k++) {
     int64_t step = llabs(steps[k][0]);
     if (step < span) return true;
@@ -205,7 +196,7 @@ static bool find_ends(Array *array, Error *err) {
   return true;
 }
 
-static bool take_pointer(Array *array, void *pointer, Error *err) {
+static bool set_pointer(Array *array, void *pointer, Error *err) {
   int64_t unit = type_row(&array->store->types, array->type).alignment;
   if (!pointer) return error_set(err, RG_ERROR_ARGUMENT, "a NULL pointer cannot be wrapped");
   if ((uint64_t)pointer % (uint64_t)unit)
@@ -220,25 +211,25 @@ static bool take_pointer(Array *array, void *pointer, Error *err) {
                                   "has no memory left for a copy");
 }
 
-static bool show(Array *array, const RgWrap *wrap, Error *err) {
-  BlockExternal shown = {.memory = array->first,
-                         .size_bytes = (uint64_t)(array->past - array->first),
-                         .is_constant = array->is_constant,
-                         .release = wrap->release,
-                         .context = wrap->context};
-  return hold(array, block_wrap(array->store, &shown, err));
+static bool wrap_block(Array *array, const RgWrap *wrap, Error *err) {
+  BlockExternal external = {.memory = array->first,
+                            .size_bytes = (uint64_t)(array->past - array->first),
+                            .is_constant = array->is_constant,
+                            .release = wrap->release,
+                            .context = wrap->context};
+  return attach_block(array, block_wrap(array->store, &external, err));
 }
 
 Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
   Array *array = begin(store, err);
   if (!array) return NULL;
   if (declare(array, wrap->type, wrap->shape, wrap->rank, wrap->name, err) &&
-      take_pointer(array, wrap->pointer, err) && read_strides(array, wrap->strides, err) &&
+      set_pointer(array, wrap->pointer, err) && read_strides(array, wrap->strides, err) &&
       find_ends(array, err)) {
     array->is_pitched = is_pitched(array);
-    array->is_folded = is_folded(array);
+    array->overlaps = overlaps(array);
     array->is_constant = wrap->constant;
-    if (show(array, wrap, err)) return array;
+    if (wrap_block(array, wrap, err)) return array;
   }
   object_release(&array->object);
   return NULL;
@@ -247,25 +238,26 @@ Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
 bool array_move(Array *array, uint8_t *to, void (*release)(void *context), void *context,
                 Error *err) {
   uint64_t bytes = (uint64_t)(array->past - array->first);
-  BlockExternal shown = {.memory = to, .size_bytes = bytes, .release = release, .context = context};
+  BlockExternal external = {
+      .memory = to, .size_bytes = bytes, .release = release, .context = context};
   if (!device_reach(array->store->device, &array->block->rt, NULL, 0, DEVICE_WRITES, err))
     return false;
-  Block *moved = block_wrap(array->store, &shown, err);
+  Block *moved = block_wrap(array->store, &external, err);
   if (!moved) return false;
   memcpy(to, array->first, bytes);
-  let_go(array);
+  release_memory(array);
   array->has_extents = false;
   array->before = array->block; /* views of the old address check whether it is still valid */
   array->is_moved = true;
   array->data = to;
   array->first = to;
   array->past = to + bytes;
-  return hold(array, moved);
+  return attach_block(array, moved);
 }
 
 /* -- counted memory ---------------------------------------------------------------------------- */
 
-static bool fits(const Array *array, const RtCounted *counted, Error *err) {
+static bool check_size(const Array *array, const RtCounted *counted, Error *err) {
   char label[100];
   uint64_t needed =
       (uint64_t)array->count * (uint64_t)type_row(&array->store->types, array->type).size;
@@ -275,18 +267,19 @@ static bool fits(const Array *array, const RtCounted *counted, Error *err) {
                    (unsigned long long)counted->size_bytes);
 }
 
-/* Sets the array to the current place of its elements. */
-static bool place(Array *array, Error *err) {
+/* Reads the current address of the elements from the counted header. */
+static bool locate_elements(Array *array, Error *err) {
   uint64_t size = (uint64_t)type_row(&array->store->types, array->type).size;
   if (array->is_whole) array->count = array->shape[0] = (int64_t)(array->held->size_bytes / size);
-  if (!fits(array, array->held, err) || !take_pointer(array, array->held->data, err)) return false;
+  if (!check_size(array, array->held, err) || !set_pointer(array, array->held->data, err))
+    return false;
   array->first = array->data;
   array->past = array->data + (uint64_t)array->count * size;
   return true;
 }
 
 /* Follows elements that have moved. Such arrays have no views. */
-static bool follow(Array *array, Error *err) {
+static bool follow_moved(Array *array, Error *err) {
   Device *device = array->store->device;
   Block *before = array->block;
   if (!device->table->sync(device, err)) return false;
@@ -295,21 +288,21 @@ static bool follow(Array *array, Error *err) {
       array->data == array->held->data &&
       (array->is_whole ? bytes == array->held->size_bytes : bytes <= array->held->size_bytes);
   if (before && is_there) return true;
-  if (!place(array, err)) return false;
-  BlockExternal shown = {.memory = array->first,
-                         .size_bytes = (uint64_t)(array->past - array->first)};
-  Block *block = block_wrap(array->store, &shown, err);
+  if (!locate_elements(array, err)) return false;
+  BlockExternal external = {.memory = array->first,
+                            .size_bytes = (uint64_t)(array->past - array->first)};
+  Block *block = block_wrap(array->store, &external, err);
   if (!block) return false;
   if (before) {
     before->is_alive = NULL;
     block_release(before);
     object_release(&before->object);
   }
-  return hold(array, block);
+  return attach_block(array, block);
 }
 
-static bool begin_taken(Array *array, const RtCounted *counted, const char *type, int32_t rank,
-                        Error *err) {
+static bool declare_taken(Array *array, const RtCounted *counted, const char *type, int32_t rank,
+                          Error *err) {
   char name[TYPE_NAME_SIZE];
   int64_t shape[ARRAY_MAX_AXES] = {0};
   TypeTable *types = &array->store->types;
@@ -326,12 +319,12 @@ static bool begin_taken(Array *array, const RtCounted *counted, const char *type
   return read_shape(array, shape, rank, err);
 }
 
-Array *array_take(Store *store, RtCounted *counted, const char *type, int32_t rank, Error *err) {
-  Array *array = begin(store, err);
-  if (!array) return NULL;
-  if (begin_taken(array, counted, type, rank, err)) {
+/* Gives counted memory to an array that was declared. On failure, frees the array, and leaves the
+ * reference to the memory with the caller. */
+static Array *attach_counted(Array *array, bool is_declared, RtCounted *counted, Error *err) {
+  if (is_declared) {
     array->held = counted;
-    if (place(array, err)) return array;
+    if (locate_elements(array, err)) return array;
     array->held = NULL;
   }
   array->data = NULL;
@@ -339,18 +332,17 @@ Array *array_take(Store *store, RtCounted *counted, const char *type, int32_t ra
   return NULL;
 }
 
+Array *array_take(Store *store, RtCounted *counted, const char *type, int32_t rank, Error *err) {
+  Array *array = begin(store, err);
+  if (!array) return NULL;
+  return attach_counted(array, declare_taken(array, counted, type, rank, err), counted, err);
+}
+
 Array *array_adopt(Store *store, RtCounted *counted, const char *type, const int64_t *shape,
                    int32_t rank, Error *err) {
   Array *array = begin(store, err);
   if (!array) return NULL;
-  if (declare(array, type, shape, rank, "", err)) {
-    array->held = counted;
-    if (place(array, err)) return array;
-    array->held = NULL;
-  }
-  array->data = NULL;
-  object_release(&array->object);
-  return NULL;
+  return attach_counted(array, declare(array, type, shape, rank, "", err), counted, err);
 }
 
 RtCounted *array_header(const Array *array) {
@@ -370,7 +362,7 @@ bool array_value(Array *array, RtCounted **counted, Error *err) {
             "%s cannot be an element, a member or a slice: a wrap with strides or several axes, a "
             "string and a window cannot",
             array_label(array, label));
-  return error_hint(err, "a copy can: rg.zeros(T, ..):copy_from(a)");
+  return error_hint(err, "use a copy, which can: rg.zeros(T, ..):copy_from(a)");
 }
 
 bool array_counted(Array *array, RtCounted **counted, Error *err) {
@@ -386,7 +378,7 @@ bool array_counted(Array *array, RtCounted **counted, Error *err) {
 bool array_check(const Array *array, Error *err) {
   char label[100];
   if (!owner_check(array->object.owner, err)) return false;
-  if (array->held) return follow((Array *)array, err);
+  if (array->held) return follow_moved((Array *)array, err);
   return array->data || error_set(err, RG_ERROR_HANDLE, "%s was destroyed at %s",
                                   array_label(array, label), array->destroyed_at);
 }
@@ -395,7 +387,7 @@ bool array_locate(Array *array, uint64_t *address, Error *err) {
   return device_locate(array->store->device, &array->block->rt, array->data, address, err);
 }
 
-bool array_show(Array *array, uint64_t *address, Error *err) {
+bool array_expose(Array *array, uint64_t *address, Error *err) {
   RtTree *tree = &array->block->rt;
   return device_reach(array->store->device, tree, NULL, 0, DEVICE_EXPOSES, err) &&
          array_locate(array, address, err);
@@ -403,10 +395,12 @@ bool array_show(Array *array, uint64_t *address, Error *err) {
 
 bool array_destroy(Array *array, const char *where, Error *err) {
   if (array->held ? !owner_check(array->object.owner, err) : !array_check(array, err)) return false;
-  array->destroyed_at = heap_copy_text(array->store->heap, where ? where : "an unknown place");
+  array->destroyed_at =
+      heap_copy_text(array->store->heap, where ? where : "an unknown locate_elements");
   if (!array->destroyed_at)
-    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array's end");
-  let_go(array);
+    return error_set(err, RG_ERROR_MEMORY,
+                     "the host has no memory left to note where an array is destroyed");
+  release_memory(array);
   return true;
 }
 
@@ -416,7 +410,7 @@ bool array_is_within(const Array *array, const uint8_t *from, uint64_t size_byte
   return array->first < from + size_bytes && from < array->past;
 }
 
-static int64_t divisor(int64_t a, int64_t b) {
+static int64_t greatest_divisor(int64_t a, int64_t b) {
   while (b) {
     int64_t rest = a % b;
     a = b;
@@ -428,7 +422,7 @@ static int64_t divisor(int64_t a, int64_t b) {
 /* Elements of an array begin at its data plus multiples of this number; 0: there is one element. */
 static int64_t stride_of(const Array *array, int64_t with) {
   for (int axis = 0; axis < array->rank; axis++)
-    if (array->shape[axis] > 1) with = divisor(with, array->strides[axis]);
+    if (array->shape[axis] > 1) with = greatest_divisor(with, array->strides[axis]);
   return with;
 }
 

@@ -1,7 +1,7 @@
 /* array.h - dense arrays outside of trees: elements of one type in a block of the runtime's memory,
  * or in external memory (a wrap).
  *
- *     created, wrapped, taken --array_destroy--> destroyed --last release--> freed
+ *     created, wrapped, adopted --array_destroy--> destroyed --last release--> freed
  *
  *     element (i, j) is at   data + i * strides[0] + j * strides[1]        strides in bytes
  *
@@ -34,7 +34,7 @@ struct Array {
   int64_t count;    /* number of elements */
   bool is_strided;  /* not contiguous in row-major order */
   bool is_pitched;  /* contiguous except for the stride of axis 0 */
-  bool is_folded;   /* two indices may refer to one byte: strides overlap */
+  bool overlaps;    /* its strides let two indices refer to the same byte */
   bool is_constant; /* read-only, as a wrapped string */
   uint8_t *data;    /* address of element 0; NULL: destroyed */
   const uint8_t *first, *past;
@@ -51,12 +51,9 @@ struct Array {
   char *destroyed_at; /* "script.lua:40", or NULL */
 };
 
-/* Creates an array of zeros. */
+/* Creates an array of zeros. Extents may be 0; `name` may be NULL. */
 Array *array_create(Store *store, const char *type, const int64_t *shape, int32_t rank,
                     const char *name, Error *err);
-/* The same, without a name; extents may be 0. */
-Array *array_create_buffer(Store *store, const char *type, const int64_t *shape, int32_t rank,
-                           Error *err);
 /* See RgWrap. On failure `release` is not called. */
 Array *array_wrap(Store *store, const RgWrap *wrap, Error *err);
 /* Moves the elements to `to`, which has space for them, is aligned to 64 bytes, and is wrapped
@@ -85,9 +82,10 @@ bool array_destroy(Array *array, const char *where, Error *err);
 /* Do the array and its runtime still exist? Else handle.destroyed. The first step of every use:
  * after it, `data` is the address of elements in counted memory, and no queued work moves them. */
 bool array_check(const Array *array, Error *err);
-/* The address of the first element as tasks see it; array_show also lets other code use it. */
+/* The address of the first element as tasks see it. array_expose also prepares it for code that
+ * the device does not know of, such as a library that is given the address. */
 bool array_locate(Array *array, uint64_t *address, Error *err);
-bool array_show(Array *array, uint64_t *address, Error *err);
+bool array_expose(Array *array, uint64_t *address, Error *err);
 const char *array_label(const Array *array, char buffer[100]); /* "array 'a'" */
 bool array_shares_memory(const Array *a, const Array *b);
 /* Is an element of the array in these bytes? */
@@ -115,8 +113,9 @@ bool array_write_i64(Array *array, const int64_t *values, int64_t count, Error *
 bool array_check_block(Array *array, int64_t size_bytes, Error *err);
 bool array_read_bytes(Array *array, void *bytes, int64_t size_bytes, Error *err);
 bool array_write_bytes(Array *array, const void *bytes, int64_t size_bytes, Error *err);
-/* array_write_bytes, and a copy of an array, queued on a stream of a device with the newest
- * contents; *is_done is false if the device does not have them, or cannot. */
+/* array_write_bytes and array_copy, queued on a stream of the device, if it has the newest
+ * contents. *is_done is false if the device does not have them or cannot do it: then nothing has
+ * happened. */
 bool array_put_remote(Array *array, const void *bytes, int64_t size_bytes, int32_t stream,
                       bool *is_done, Error *err);
 bool array_move_remote(Array *array, Array *from, int32_t stream, bool *is_done, Error *err);

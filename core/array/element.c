@@ -69,7 +69,7 @@ static bool reach(Array *array, const uint8_t *from, DeviceUse use, Error *err) 
   return device_reach(array->store->device, &array->block->rt, from, element_size(array), use, err);
 }
 
-static int64_t number_of(const Array *array, const int64_t *index) {
+static int64_t linear_index(const Array *array, const int64_t *index) {
   int64_t number = 0;
   for (int k = 0; k < array->rank; k++) number = number * array->shape[k] + index[k];
   return number;
@@ -79,7 +79,7 @@ bool array_get(Array *array, const int64_t *index, int32_t index_count, RgValue 
                Error *err) {
   if (!check_index(array, index, index_count, err)) return false;
   if (array->holds_arrays)
-    return item_get(array->store, array->held, array->type_name, number_of(array, index), value,
+    return item_get(array->store, array->held, array->type_name, linear_index(array, index), value,
                     err);
   const uint8_t *at = element_at(array, index);
   if (!reach(array, at, DEVICE_READS, err)) return false;
@@ -93,7 +93,7 @@ bool array_set(Array *array, const int64_t *index, int32_t index_count, const Rg
   uint64_t bits[TYPE_MAX_NUMBERS];
   if (!check_index(array, index, index_count, err) || !check_writable(array, err)) return false;
   if (array->holds_arrays)
-    return item_set(array->store, array->held, array->type_name, number_of(array, index), value,
+    return item_set(array->store, array->held, array->type_name, linear_index(array, index), value,
                     err);
   if (!vector_convert(array->store, array->type, value, bits, NULL, NULL))
     return vector_convert(array->store, array->type, value, bits, array_label(array, label), err);
@@ -112,8 +112,9 @@ bool array_convert(const Array *array, const RgValue *from, RgValue *to, Error *
   return true;
 }
 
-/* Do its elements stay in place until it is destroyed, with all queued work known? */
-static bool stays(const Array *array) {
+/* Do its elements keep their address until it is destroyed? Those of arrays that can grow do not,
+ * and neither does memory that queued work may still move. */
+static bool is_stationary(const Array *array) {
   const uint32_t grows = RT_COUNTED_OWN, flags = grows | RT_COUNTED_PINNED | RT_COUNTED_LENT;
   if (!array->held) return true;
   return (rt_counted_flags(array->held) & flags) != grows && !array->store->device->table->access;
@@ -128,7 +129,7 @@ bool array_view(Array *array, RgView *view, Error *err) {
                    .constant = array->is_constant};
   memcpy(view->extent, array->shape, sizeof array->shape);
   memcpy(view->stride, array->strides, sizeof array->strides);
-  if (type_is_struct(array->type) || !view->alive || !stays(array)) return true;
+  if (type_is_struct(array->type) || !view->alive || !is_stationary(array)) return true;
   if (!device_reach(array->store->device, &block->rt, NULL, 0, DEVICE_READS, err)) return false;
   view->first = array->data;
   view->step = type_size(type_element(array->type));
@@ -143,9 +144,9 @@ bool array_check_plain(const Array *array, Error *err) {
   if (!array_check(array, err)) return false;
   if (!array->holds_arrays) return true;
   error_set(err, RG_ERROR_ARGUMENT,
-            "elements of %s hold arrays, and are read and written one by one",
+            "the elements of %s hold arrays, and can only be read and written one by one",
             array_label(array, label));
-  return error_hint(err, "a[i], a:to_table() and a:from_table(t) do; or pass one of them: a[0]");
+  return error_hint(err, "use a[i], a:to_table() or a:from_table(t), or pass one element: a[0]");
 }
 
 typedef struct Walk { /* an odometer; `at` is the address of the element at `index` */
@@ -197,20 +198,21 @@ static void fill_rows(const Array *array, const uint64_t *bits) {
     }
 }
 
-/* Reports queued work first, as always when the host changes elements. */
-static bool settle_there(Array *array, bool *can, Error *err) {
+/* *can: may the device change the elements? If so, failures of queued work are reported first, as
+ * whenever the host changes elements. */
+static bool prepare_remote(Array *array, bool *can, Error *err) {
   const Device *device = array->store->device;
   *can = device->table->remote && array->block->rt.device && !array->is_strided && array->count;
   return !*can || reach(array, NULL, DEVICE_COUNTS, err);
 }
 
 /* Fills on the device, if it has the newest contents. */
-static bool fill_there(Array *array, const uint64_t *bits, bool *is_done, Error *err) {
+static bool fill_remote(Array *array, const uint64_t *bits, bool *is_done, Error *err) {
   Device *device = array->store->device;
   RtTree *tree = &array->block->rt;
   bool can;
   *is_done = false;
-  if (!settle_there(array, &can, err)) return false;
+  if (!prepare_remote(array, &can, err)) return false;
   for (int k = 0; can && k < type_parts(array->type); k++) {
     Part part = part_of(array, k);
     DeviceSet set = {
@@ -234,7 +236,7 @@ bool array_fill(Array *array, const RgValue *value, Error *err) {
   bool is_done;
   if (!array_check_plain(array, err) || !check_writable(array, err) ||
       !vector_convert(array->store, array->type, value, bits, array_label(array, label), err) ||
-      !fill_there(array, bits, &is_done, err))
+      !fill_remote(array, bits, &is_done, err))
     return false;
   if (is_done) return true;
   if (!reach(array, NULL, DEVICE_WRITES, err)) return false;
@@ -256,9 +258,9 @@ static bool copy_element(const Array *to, uint8_t *at, const Array *from, const 
                          Error *err) {
   char label[100];
   for (int k = 0; k < type_parts(to->type); k++) {
-    Part there = part_of(from, k), here = part_of(to, k);
-    RgValue value = value_load(there.type, source + there.offset);
-    if (!value_store(here.type, at + here.offset, &value, array_label(to, label), err))
+    Part from_part = part_of(from, k), to_part = part_of(to, k);
+    RgValue value = value_load(from_part.type, source + from_part.offset);
+    if (!value_store(to_part.type, at + to_part.offset, &value, array_label(to, label), err))
       return false;
   }
   return true;
@@ -307,7 +309,7 @@ bool array_move_remote(Array *array, Array *from, int32_t stream, bool *is_done,
                                      err);
 }
 
-static bool copy_there(Array *array, Array *from, bool *is_done, Error *err) {
+static bool copy_remote(Array *array, Array *from, bool *is_done, Error *err) {
   const Device *device = array->store->device;
   *is_done = false;
   if (!device->table->remote || !from->block->rt.device) return true;
@@ -328,7 +330,7 @@ bool array_copy(Array *array, Array *from, Error *err) {
                      array_label(array, label), array_label(from, other));
   bool is_done;
   if (array == from) return true;
-  if (!copy_there(array, from, &is_done, err)) return false;
+  if (!copy_remote(array, from, &is_done, err)) return false;
   if (is_done) return true;
   if (!reach(from, NULL, DEVICE_READS, err) || !reach(array, NULL, DEVICE_WRITES, err))
     return false;
@@ -401,7 +403,7 @@ static bool write_all(Array *array, const double *numbers, const int64_t *intege
   if (!check_count(array, count, err) || !check_writable(array, err) ||
       !reach(array, NULL, DEVICE_WRITES, err))
     return false;
-  if (numbers && !array->is_folded && fit(array, numbers)) {
+  if (numbers && !array->overlaps && fit(array, numbers)) {
     write_rows(array, numbers);
     return true;
   }

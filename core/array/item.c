@@ -28,19 +28,19 @@ static bool check_own(const Item *item, const RtCounted *counted, Error *err) {
 }
 
 /* Checks that kernels can access an array that is stored in another one. */
-static bool check_reached(const Item *item, const RtCounted *counted, Error *err) {
-  if (counted_is_reached(&item->store->counted, counted)) return true;
+static bool check_reachable(const Item *item, const RtCounted *counted, Error *err) {
+  if (counted_is_reachable(&item->store->counted, counted)) return true;
   error_set(err, RG_ERROR_NOT_YET,
-            "an rg.array, or memory that an extension manages, does not go into other arrays with "
-            "arch = \"cuda\" yet");
-  return error_hint(err, "copy it into an rg.zeros, which does");
+            "with arch = \"cuda\", an rg.array or memory that an extension manages cannot be an "
+            "element of another array yet");
+  return error_hint(err, "copy it into an array of rg.zeros, which can");
 }
 
 /* -- making and growing ------------------------------------------------------------------------ */
 
 static bool no_memory(const Item *item, uint64_t count, Error *err) {
   char name[TYPE_NAME_SIZE];
-  error_set(err, RG_ERROR_BUDGET, "there is no memory for an array of %llu elements of %.60s",
+  error_set(err, RG_ERROR_BUDGET, "there is no memory left for an array of %llu elements of %.60s",
             (unsigned long long)count, type_name_in(&item->store->types, item->type, name));
   return error_hint(err, "set a larger budget: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");
 }
@@ -172,7 +172,7 @@ bool item_set(Store *store, RtCounted *counted, const char *type, int64_t index,
   for (int k = 0; k < parts(&item); k++) {
     const RtCounted *given = (const RtCounted *)(uintptr_t)bits[k];
     if (!is_array(&item, k) || !given) continue;
-    if (!check_own(&item, given, err) || !check_reached(&item, given, err)) return false;
+    if (!check_own(&item, given, err) || !check_reachable(&item, given, err)) return false;
   }
   if (!counted_reach(&store->counted, counted, at, item.size, DEVICE_WRITES, err)) return false;
   for (int k = 0; k < parts(&item); k++) {

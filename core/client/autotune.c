@@ -19,7 +19,7 @@ typedef struct AutotuneEntry {
   char words[ABOUT_BYTES];
   Tuner tuner;
   double usual_ticks; /* of the choice */
-  bool is_asleep;     /* calls are too short */
+  bool is_too_short;  /* calls take so little time that trials would cost too much */
 } AutotuneEntry;
 
 struct Autotune {
@@ -30,11 +30,11 @@ struct Autotune {
   int32_t count, entry_count;
   TuneBudget budget;
   AutotuneEntry *entries;
-  /* the call under way */
-  AutotuneEntry *running; /* NULL: none that is looked at */
+  /* the call in progress: */
+  AutotuneEntry *running; /* NULL: there is none, or it is not tuned */
   int32_t depth, candidate;
   bool is_trial;
-  uint32_t cannot; /* candidates that could not run in it */
+  uint32_t unable; /* a bit per candidate that could not run in it */
   uint64_t begin_ticks;
 };
 
@@ -91,7 +91,7 @@ static bool make_key(const Autotune *set, const AutotuneEntry *entry, char key[T
   return tuning_key(set->engine, NULL, 0, parts, sizeof parts, key);
 }
 
-/* By their numbers, since names may be any text; the key is of the names. */
+/* Choices are recorded by number, since names may be any text; the key contains the names. */
 static void recall(const Autotune *set, AutotuneEntry *entry) {
   char key[TUNE_KEY_BYTES];
   int candidate;
@@ -139,7 +139,7 @@ static int32_t wanted_trial(const Autotune *set, const AutotuneEntry *entry) {
   double total = (double)(clock_ticks() - engine->begin_ticks);
   double excess = tuner_excess(&entry->tuner, wanted < 0 ? 0 : wanted) * entry->usual_ticks;
   if (wanted == TUNE_UNDECIDED || engine->options.tunes == TUNE_ALWAYS) return wanted;
-  return engine->options.tunes == TUNE_ONLINE && !entry->is_asleep &&
+  return engine->options.tunes == TUNE_ONLINE && !entry->is_too_short &&
                  budget_allows(&set->budget, excess, total)
              ? wanted
              : TUNE_UNDECIDED;
@@ -161,7 +161,7 @@ bool autotune_begin(Autotune *set, const char *about, int32_t *candidate, Error 
   if (entry) *candidate = tuner_choice(&entry->tuner);
   if (set->depth++) return true;
   set->running = entry;
-  set->cannot = 0;
+  set->unable = 0;
   set->candidate = 0;
   set->is_trial = false;
   if (!entry || set->engine->options.tunes == TUNE_OFF) return true;
@@ -182,20 +182,20 @@ static void note_trial(Autotune *set) {
   if (usual > 0) budget_spend(&set->budget, ticks - usual);
   if (set->candidate == tuner_choice(tuner)) entry->usual_ticks = ticks;
   bool is_short = engine_ms(engine, (uint64_t)ticks) < least_ms;
-  entry->is_asleep |= is_short && !set->candidate && set->budget.share > 0;
+  entry->is_too_short |= is_short && !set->candidate && set->budget.share > 0;
   if (tuner->kept != TUNE_UNDECIDED) record(set, entry);
 }
 
-/* Something ran: what could not is out. */
-static void drop_others(Autotune *set) {
+/* Excludes the candidates that could not run, since another one could. */
+static void drop_unable(Autotune *set) {
   for (int32_t k = 0; set->running && k < set->count; k++)
-    if (set->cannot >> k & 1) tuner_fail(&set->running->tuner, k);
+    if (set->unable >> k & 1) tuner_fail(&set->running->tuner, k);
 }
 
-static int32_t next_left(const Autotune *set) {
+static int32_t next_candidate(const Autotune *set) {
   for (int32_t k = 0; k < set->count; k++) {
     bool is_out = set->running && set->running->tuner.rows[k].state == TUNE_FAILED;
-    if (!is_out && !(set->cannot >> k & 1)) return k;
+    if (!is_out && !(set->unable >> k & 1)) return k;
   }
   return -1;
 }
@@ -210,16 +210,16 @@ bool autotune_end(Autotune *set, AutotuneOutcome outcome, int32_t *candidate, Er
     return true;
   }
   if (outcome == AUTOTUNE_CANNOT) {
-    set->cannot |= (uint32_t)1 << set->candidate;
+    set->unable |= (uint32_t)1 << set->candidate;
     if (set->is_trial) tuner_forget(&set->running->tuner, set->candidate);
-    *candidate = next_left(set);
+    *candidate = next_candidate(set);
     if (*candidate >= 0) {
       start(set, *candidate, false);
       return true;
     }
   } else if (outcome == AUTOTUNE_RAN) {
     if (set->is_trial) note_trial(set);
-    drop_others(set);
+    drop_unable(set);
   } else if (set->is_trial) {
     tuner_forget(&set->running->tuner, set->candidate);
   }

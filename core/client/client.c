@@ -15,7 +15,7 @@ static bool check_stream(const Engine *engine, int32_t stream, Error *err) {
                    RG_STREAMS - 1, stream);
 }
 
-/* The server, if it queues what comes; NULL: all is done at once. */
+/* The server, if it queues operations; NULL: they run at once. */
 static Server *queue_of(const Engine *engine) {
   Server *server = server_of(engine->store->device);
   return server && server_is_queued(server) ? server : NULL;
@@ -23,13 +23,13 @@ static Server *queue_of(const Engine *engine) {
 
 Array *client_empty(Engine *engine, const char *type, const int64_t *shape, int32_t rank,
                     Error *err) {
-  return array_create_buffer(engine->store, type, shape, rank, err);
+  return array_create(engine->store, type, shape, rank, "", err);
 }
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-/* By way of memory that holds the bytes until their turn comes. */
-static bool write_later(Engine *engine, Server *server, int32_t stream, Array *array,
+/* Copies the bytes into staging memory, from which the queued copy reads them. */
+static bool queue_write(Engine *engine, Server *server, int32_t stream, Array *array,
                         const void *bytes, uint64_t size_bytes, Error *err) {
   MemoryBlock *block = server_stage(server, size_bytes, err);
   if (!block) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a write");
@@ -58,7 +58,7 @@ bool client_write(Engine *engine, int32_t stream, Array *array, const void *byte
   if (is_done) return true;
   if (!server || !block_is_own(array->block) || !array->block->rt.last_use)
     return array_write_bytes(array, bytes, size_bytes, err);
-  return write_later(engine, server, stream, array, bytes, (uint64_t)size_bytes, err);
+  return queue_write(engine, server, stream, array, bytes, (uint64_t)size_bytes, err);
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */
@@ -71,7 +71,7 @@ bool client_read(Engine *engine, int32_t stream, Array *array, void *bytes, int6
          device_reach(engine->store->device, &array->block->rt, NULL, 0, DEVICE_READS, err);
 }
 
-static bool copy_later(Engine *engine, Server *server, int32_t stream, Array *from, Array *to,
+static bool queue_read(Engine *engine, Server *server, int32_t stream, Array *from, Array *to,
                        Error *err) {
   queue_make_room_for_copy(engine, stream);
   ServerCopy copy = {.stream = stream,
@@ -86,8 +86,7 @@ static bool copy_later(Engine *engine, Server *server, int32_t stream, Array *fr
 
 Array *client_read_async(Engine *engine, int32_t stream, Array *array, Error *err) {
   if (!check_stream(engine, stream, err) || !array_check_plain(array, err)) return NULL;
-  Array *copy =
-      array_create_buffer(engine->store, array->type_name, array->shape, array->rank, err);
+  Array *copy = array_create(engine->store, array->type_name, array->shape, array->rank, "", err);
   queue_report_ended(engine);
   if (!copy || queue_has_failed(engine, stream, NULL)) return copy;
   Server *server = queue_of(engine);
@@ -98,7 +97,7 @@ Array *client_read_async(Engine *engine, int32_t stream, Array *array, Error *er
     object_release(&copy->object);
     return NULL;
   }
-  if (is_plain ? copy_later(engine, server, stream, array, copy, err)
+  if (is_plain ? queue_read(engine, server, stream, array, copy, err)
                : !array->count || array_copy(copy, array, err))
     return copy;
   object_release(&copy->object);

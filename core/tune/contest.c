@@ -13,7 +13,7 @@ static bool have_run(const TuneContest *contest, int runs) {
 }
 
 static bool is_over(const TuneContest *contest) {
-  return contest->asked >= 2 * ENOUGH ||
+  return contest->started >= 2 * ENOUGH ||
          (have_run(contest, FEW) && is_less(contest, TUNE_NEW, clearly));
 }
 
@@ -23,7 +23,7 @@ bool contest_is_on(const TuneContest *contest) {
 
 TuneSide contest_next(TuneContest *contest) {
   if (is_over(contest)) return TUNE_NEW;
-  return contest->asked++ % 2 ? TUNE_NEW : TUNE_OLD;
+  return contest->started++ % 2 ? TUNE_NEW : TUNE_OLD;
 }
 
 void contest_note(TuneContest *contest, TuneSide side, double time) {

@@ -143,7 +143,7 @@ static void read_file(TuneFile *file, int fd, int64_t size_bytes) {
 }
 
 /* Reads the file if it has changed. A file that does not belong to the user is ignored. */
-static void look(TuneFile *file) {
+static void reread(TuneFile *file) {
   struct stat info;
   if (!file->path[0]) return;
   int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -159,7 +159,7 @@ static void look(TuneFile *file) {
 const char *tune_file_find(TuneFile *file, const char *key) {
   if (!file) return NULL;
   Record *record = find(file, key);
-  if (!record) look(file);
+  if (!record) reread(file);
   if (!record) record = find(file, key);
   return record ? record->choice : NULL;
 }

@@ -2,8 +2,8 @@
  * single write, so that any number of processes share the file without a lock. The last record of a
  * key is valid. Lines without a correct checksum (torn, or of another version) are skipped. A file
  * that has grown long is rewritten and replaced by rename; a record that another process appends at
- * that moment may be lost. Nothing here reports failure: what cannot be read is unknown, what
- * cannot be written is not kept.
+ * that moment may be lost. Failures are not reported: a record that cannot be read is unknown, and
+ * one that cannot be written is forgotten with the process.
  * Keys and choices are words: text without spaces or control characters. */
 #ifndef RG_TUNE_RECORD_H
 #define RG_TUNE_RECORD_H

@@ -14,7 +14,7 @@ void times_note(TuneTimes *times, double time) {
   times_lower(times, time);
 }
 
-double times_middle(const TuneTimes *times) {
+double times_median(const TuneTimes *times) {
   double sorted[TUNE_RING];
   int32_t count = times->count < TUNE_RING ? times->count : TUNE_RING;
   memcpy(sorted, times->ring, sizeof sorted);
@@ -28,6 +28,6 @@ double times_middle(const TuneTimes *times) {
 }
 
 bool times_are_less(const TuneTimes *times, const TuneTimes *than, double gain) {
-  double least = times->best / than->best, usual = times_middle(times) / times_middle(than);
+  double least = times->best / than->best, usual = times_median(times) / times_median(than);
   return (least <= gain && usual <= opposes) || (least <= alike && usual <= typical);
 }

@@ -1,6 +1,7 @@
-/* times.h - the times of one way to do something, and which of two ways is faster: the one rule of
- * `tuner` and `contest`. Minima leave out disturbances, and medians runs that had little to do by
- * chance, so minima decide, but a median may contradict them, or decide where they are alike.
+/* times.h - the times of one way to do something, and the rule that says which of two ways is
+ * faster; `tuner` and `contest` use it. Minima ignore disturbances, which only add time. Medians
+ * ignore runs that had little to do by chance. So minima decide, but medians may contradict them,
+ * and decide where the minima are nearly equal.
  * Decision D-tune-01. */
 #ifndef RG_TUNE_TIMES_H
 #define RG_TUNE_TIMES_H
@@ -17,10 +18,10 @@ typedef struct TuneTimes { /* all zeros: none yet */
 } TuneTimes;
 
 void times_note(TuneTimes *times, double time);
-/* A time that counts only if it is the least so far. */
+/* Notes a time that matters only if it is the least so far: it does not enter the median. */
 void times_lower(TuneTimes *times, double time);
 /* The median of the last ones; 0: there are none. */
-double times_middle(const TuneTimes *times);
+double times_median(const TuneTimes *times);
 /* Is one way faster than the other? `gain`: its largest minimum, relative to the other's. */
 bool times_are_less(const TuneTimes *times, const TuneTimes *than, double gain);
 

@@ -20,7 +20,7 @@ void tuner_recall(Tuner *tuner, int32_t candidate) {
 }
 
 static bool waits(const TuneRow *row) {
-  return row->state == TUNE_TRIED && !row->is_asked && !row->is_done;
+  return row->state == TUNE_TRIED && !row->is_running && !row->is_done;
 }
 
 int32_t tuner_next(const Tuner *tuner) {
@@ -39,7 +39,7 @@ static int32_t first_left(const Tuner *tuner) {
 }
 
 void tuner_begin_trial(Tuner *tuner, int32_t candidate) {
-  tuner->rows[candidate].is_asked = true;
+  tuner->rows[candidate].is_running = true;
   tuner->next = (candidate + 1) % tuner->count;
 }
 
@@ -114,7 +114,7 @@ static void end_round(Tuner *tuner) {
   else if (tuner->rounds >= MOST_ROUNDS) tuner->kept = first_left(tuner);
 }
 
-static void look(Tuner *tuner) {
+static void end_complete_round(Tuner *tuner) {
   if (tuner->kept != TUNE_UNDECIDED || !count_tried(tuner)) return;
   for (int32_t k = 0; k < tuner->count; k++)
     if (is_tried(tuner, k) && !tuner->rows[k].is_done) return;
@@ -123,11 +123,11 @@ static void look(Tuner *tuner) {
 
 void tuner_note(Tuner *tuner, int32_t candidate, double time, double work) {
   TuneRow *row = &tuner->rows[candidate];
-  row->is_asked = false;
+  row->is_running = false;
   if (tuner->kept != TUNE_UNDECIDED || row->state != TUNE_TRIED) return;
   times_note(&row->times, work > 0 ? time / work : time);
   row->is_done = true;
-  look(tuner);
+  end_complete_round(tuner);
 }
 
 static void begin_anew(Tuner *tuner) {
@@ -146,11 +146,11 @@ void tuner_watch(Tuner *tuner, double time, double work) {
   if (tuner->slow >= SLOW_RUNS) begin_anew(tuner);
 }
 
-void tuner_forget(Tuner *tuner, int32_t candidate) { tuner->rows[candidate].is_asked = false; }
+void tuner_forget(Tuner *tuner, int32_t candidate) { tuner->rows[candidate].is_running = false; }
 
 bool tuner_fail(Tuner *tuner, int32_t candidate) {
   TuneRow *row = &tuner->rows[candidate];
-  row->is_asked = false;
+  row->is_running = false;
   row->state = TUNE_FAILED;
   int32_t left = first_left(tuner);
   if (left == TUNE_UNDECIDED) {
@@ -160,7 +160,7 @@ bool tuner_fail(Tuner *tuner, int32_t candidate) {
   if (tuner->kept == candidate) tuner->kept = left;
   if (tuner->leader == candidate) tuner->leader = left, tuner->streak = 0;
   if (tuner->kept == TUNE_UNDECIDED && count_tried(tuner) == 1) tuner->kept = left;
-  look(tuner);
+  end_complete_round(tuner);
   return true;
 }
 
@@ -174,7 +174,7 @@ double tuner_excess(const Tuner *tuner, int32_t candidate) {
 }
 
 static bool is_even(const TuneTimes *times) {
-  return times->count && times_middle(times) <= even * times->best;
+  return times->count && times_median(times) <= even * times->best;
 }
 
 /* Was the median of the choice's times, disturbances included, less than the best of every
@@ -185,7 +185,7 @@ static bool wins_disturbed(const Tuner *tuner, int32_t kept) {
   for (int32_t k = 0; k < tuner->count; k++) {
     const TuneRow *other = &tuner->rows[k];
     if (k == kept || other->state == TUNE_FAILED) continue;
-    if (!other->times.count || times_middle(times) >= other->times.best * gain) return false;
+    if (!other->times.count || times_median(times) >= other->times.best * gain) return false;
     others++;
   }
   return times->count && others;

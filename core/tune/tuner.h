@@ -1,4 +1,5 @@
-/* tuner.h - finds the fastest of several candidates by timing real runs: nothing runs twice.
+/* tuner.h - finds the fastest of several candidates by timing runs that are needed anyway: nothing
+ * runs only for the sake of a measurement.
  *
  *     round: each candidate once, in turn --after some rounds--> the others are too slow, or
  *     the leader has held its place --> kept
@@ -25,8 +26,8 @@ typedef enum TuneState {
 
 typedef struct TuneRow { /* a candidate */
   TuneState state;
-  bool is_asked, is_done; /* in this round: its run is in progress; has ended */
-  TuneTimes times;        /* per unit of work */
+  bool is_running, is_done; /* in this round: its run is in progress; has ended */
+  TuneTimes times;          /* per unit of work */
 } TuneRow;
 
 typedef struct Tuner {
@@ -47,7 +48,7 @@ void tuner_recall(Tuner *tuner, int32_t candidate);
 /* The next candidate to try; TUNE_UNDECIDED if all left in the round are running, or the choice is
  * made. Does not change the tuner. */
 int32_t tuner_next(const Tuner *tuner);
-/* What to run if the run is not to be a trial: the candidate that is kept, or is ahead so far. */
+/* The candidate to run outside trials: the one that is kept, or is ahead so far. */
 int32_t tuner_choice(const Tuner *tuner);
 /* A run of the candidate begins, as a trial. Call tuner_note, tuner_forget or tuner_fail when it
  * ends. */
