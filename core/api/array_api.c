@@ -47,9 +47,9 @@ RgStatus rg_array_destroy(RgArray *handle, const char *where) {
   Array *array = (Array *)handle;
   API_NEEDS(array);
   Program *program = API_PROGRAM(array);
-  const char *before = counted_here(where); /* its memory may end */
+  const char *before = counted_set_thread_place(where); /* its memory may end */
   RgStatus status = API_CALL(program, array_destroy(array, where, API_ERR(program)));
-  counted_here(before);
+  counted_set_thread_place(before);
   return status;
 }
 
@@ -81,7 +81,7 @@ RgStatus rg_array_strides(RgArray *handle, int64_t *strides) {
 
 static bool copy_pointer(Array *array, void **pointer, Error *err) {
   uint64_t address;
-  if (!array_check(array, err) || !array_show(array, &address, err)) return false;
+  if (!array_check(array, err) || !array_expose(array, &address, err)) return false;
   *pointer = (void *)(uintptr_t)address;
   return true;
 }

@@ -61,7 +61,7 @@ RgCounted *rg_array_header(RgArray *handle) {
   return array ? (RgCounted *)(void *)array_header(array) : NULL;
 }
 
-static bool find_ground(Field *field, RtCounted **counted, Error *err) {
+static bool find_block(Field *field, RtCounted **counted, Error *err) {
   if (!field_lay_out(field, NULL, err) || !tree_reach(field->node->tree, DEVICE_WRITES, err))
     return false;
   *counted = block_header(field->node->tree->arena_block);
@@ -73,7 +73,7 @@ RgStatus rg_field_counted(RgField *handle, RgCounted **counted) {
   API_NEEDS(field);
   API_NEEDS(counted);
   Program *program = API_PROGRAM(field);
-  return API_CALL(program, find_ground(field, (RtCounted **)(void *)counted, API_ERR(program)));
+  return API_CALL(program, find_block(field, (RtCounted **)(void *)counted, API_ERR(program)));
 }
 
 static Array *adopt(Program *program, RgCounted *counted, const char *type, const int64_t *shape,
@@ -124,18 +124,18 @@ RgStatus rg_counted_create(RgRuntime *runtime, const char *type, const int64_t *
   API_NEEDS(counted);
   if (!api_enter(program)) return RG_ERROR_BUSY;
   Error *err = API_ERR(program);
-  const char *before = counted_here(where);
+  const char *before = counted_set_thread_place(where);
   *counted = (RgCounted *)(void *)item_create(&program->store, type, extents, rank, err);
-  counted_here(before);
+  counted_set_thread_place(before);
   return api_leave(program, *counted != NULL);
 }
 
 static RtCounted *header(RgCounted *counted) { return (RtCounted *)(void *)counted; }
 
 void rg_counted_release(RgCounted *counted, const char *where) {
-  const char *before = counted_here(where);
+  const char *before = counted_set_thread_place(where);
   rt_release(header(counted));
-  counted_here(before);
+  counted_set_thread_place(before);
 }
 
 const void *rg_counted_place(RgRuntime *runtime, RgCounted *counted) {
@@ -175,9 +175,9 @@ RgStatus rg_counted_slice(RgRuntime *runtime, RgCounted *counted, const char *ty
   API_NEEDS(slice);
   if (!api_enter(program)) return RG_ERROR_BUSY;
   Store *store = &program->store;
-  const char *before = counted_here(where);
+  const char *before = counted_set_thread_place(where);
   RtCounted *made = item_slice(store, header(counted), type, first, count, API_ERR(program));
-  counted_here(before);
+  counted_set_thread_place(before);
   *slice = (RgCounted *)(void *)made;
   return api_leave(program, made != NULL);
 }

@@ -2,7 +2,7 @@
  *
  *     | .. | origin 8 | memory, aligned to 64 ..
  *
- * `origin` is the block to free: the heap's, or the manager's. Pieces of chunks have none.
+ * `origin` is the block to free, of the heap or of the manager. Pieces of chunks have none.
  * Decision D-device-13. */
 #include "counted/heap.h"
 
@@ -24,32 +24,32 @@ static void lock(CountedHeap *heap) {
 }
 static void unlock(CountedHeap *heap) { atomic_store(&heap->lock, 0); }
 
-static void *place(uintptr_t from, uintptr_t origin) {
+static void *place_block(uintptr_t from, uintptr_t origin) {
   void *memory = (void *)(uintptr_t)align_up(from + sizeof origin, ALIGNMENT);
   *origin_of(memory) = origin;
   return memory;
 }
 
-static void *take_large(CountedHeap *heap, uint64_t size_bytes) {
+static void *allocate_large(CountedHeap *heap, uint64_t size_bytes) {
   MemoryBlock *block =
       heap->server ? server_allocate_transient(heap->server, size_bytes + extra) : NULL;
-  return block ? place((uintptr_t)block->at, (uintptr_t)block) : NULL;
+  return block ? place_block((uintptr_t)block->at, (uintptr_t)block) : NULL;
 }
 
-static void *take_small(CountedHeap *heap, uint64_t size_bytes) {
+static void *allocate_small(CountedHeap *heap, uint64_t size_bytes) {
   void *block = heap_alloc(&heap->owner->heap, (size_t)(size_bytes + extra));
-  return block ? place((uintptr_t)block, (uintptr_t)block) : NULL;
+  return block ? place_block((uintptr_t)block, (uintptr_t)block) : NULL;
 }
 
 /* -- memory that tasks of a GPU access --------------------------------------------------------- */
 
-static bool show_control(CountedHeap *heap, Device *device) {
-  if (heap->control_is_shown) return true;
+static bool pin_control(CountedHeap *heap, Device *device) {
+  if (heap->control_is_pinned) return true;
   uint64_t size_bytes = align_up(sizeof(RtGpuHeap), COUNTED_PAGE);
-  return heap->control_is_shown = device->table->pins->pin(device, heap->rt, size_bytes, NULL);
+  return heap->control_is_pinned = device->table->pins->pin(device, heap->rt, size_bytes, NULL);
 }
 
-static bool have_place(CountedHeap *heap) {
+static bool ensure_chunk_slot(CountedHeap *heap) {
   if (heap->chunk_count < heap->chunk_capacity) return true;
   uint32_t more = heap->chunk_capacity ? 2 * heap->chunk_capacity : 8;
   void *chunks = heap_resize(&heap->owner->heap, heap->chunks, more * sizeof *heap->chunks);
@@ -63,7 +63,7 @@ static bool have_place(CountedHeap *heap) {
 static struct CountedChunk *new_chunk(CountedHeap *heap, uint64_t size_bytes) {
   Device *device = heap->server ? server_device(heap->server) : NULL;
   Arena memory = {0};
-  if (!device || !have_place(heap) || !show_control(heap, device) ||
+  if (!device || !ensure_chunk_slot(heap) || !pin_control(heap, device) ||
       !arena_reserve(&memory, size_bytes, size_bytes, NULL))
     return NULL;
   if (!device->table->pins->pin(device, memory.base, size_bytes, NULL)) {
@@ -75,8 +75,8 @@ static struct CountedChunk *new_chunk(CountedHeap *heap, uint64_t size_bytes) {
   return chunk;
 }
 
-/* Adds a chunk, from which pieces are taken from now on; the rest of the previous one stays
- * unused. */
+/* Adds a chunk, from which pieces are allocated from now on. The unused rest of the previous chunk
+ * is abandoned. */
 static bool add_chunk(CountedHeap *heap, uint64_t least_bytes) {
   uint32_t doubled = heap->chunk_count < MOST_DOUBLED ? heap->chunk_count : MOST_DOUBLED;
   uint64_t size_bytes = (uint64_t)FIRST_CHUNK << doubled;
@@ -96,7 +96,7 @@ static uint64_t piece_bytes(uint64_t size_bytes) {
   return bytes;
 }
 
-static void *take_new(CountedHeap *heap, uint64_t size_bytes) {
+static void *allocate_new(CountedHeap *heap, uint64_t size_bytes) {
   uint64_t bytes = piece_bytes(size_bytes);
   if (bytes < FIRST_CHUNK)
     return add_chunk(heap, bytes) ? rt_gpu_heap_take(shared_of(heap), size_bytes, 0) : NULL;
@@ -106,17 +106,17 @@ static void *take_new(CountedHeap *heap, uint64_t size_bytes) {
   return chunk->memory.base;
 }
 
-static void *take_shared(CountedHeap *heap, uint64_t size_bytes) {
+static void *allocate_shared(CountedHeap *heap, uint64_t size_bytes) {
   if (size_bytes >> 46) return NULL;
   lock(heap);
   void *memory = rt_gpu_heap_take(shared_of(heap), size_bytes, 0);
-  if (!memory) memory = take_new(heap, size_bytes);
+  if (!memory) memory = allocate_new(heap, size_bytes);
   unlock(heap);
   return memory;
 }
 
 /* Returns a piece that is a whole chunk to the system, unless the runtime has ended. */
-static bool give_chunk(CountedHeap *heap, const void *memory) {
+static bool free_chunk(CountedHeap *heap, const void *memory) {
   struct CountedChunk *chunk = heap->chunks, *end = chunk + heap->chunk_count;
   while (chunk < end && chunk->memory.base != memory) chunk++;
   if (!heap->server || chunk == end || !chunk->is_one) return false;
@@ -128,9 +128,9 @@ static bool give_chunk(CountedHeap *heap, const void *memory) {
   return true;
 }
 
-static void give_shared(CountedHeap *heap, void *memory, uint64_t size_bytes) {
+static void free_shared(CountedHeap *heap, void *memory, uint64_t size_bytes) {
   lock(heap);
-  if (piece_bytes(size_bytes) < FIRST_CHUNK || !give_chunk(heap, memory))
+  if (piece_bytes(size_bytes) < FIRST_CHUNK || !free_chunk(heap, memory))
     rt_gpu_heap_give(shared_of(heap), memory, size_bytes, 0);
   unlock(heap);
 }
@@ -143,17 +143,17 @@ static void free_chunks(CountedHeap *heap) {
 }
 
 /* A new chunk has twice the requested size, so that most of it is used before the next one. */
-static int RT_CALL have_room(RtAllocator *allocator, uint64_t size_bytes) {
+static int RT_CALL ensure_room(RtAllocator *allocator, uint64_t size_bytes) {
   CountedHeap *heap = heap_of(allocator);
   const RtGpuHeap *shared = shared_of(heap);
   lock(heap);
-  bool ok = show_control(heap, server_device(heap->server)) &&
+  bool ok = pin_control(heap, server_device(heap->server)) &&
             (shared->capacity - shared->top >= size_bytes || add_chunk(heap, 2 * size_bytes));
   unlock(heap);
   return ok;
 }
 
-static void add_up(RtAllocations *all, RtAllocations *more) {
+static void add_counts(RtAllocations *all, RtAllocations *more) {
   uint64_t peak = all->bytes + more->peak;
   if (all->peak < peak) all->peak = peak;
   all->alloc += more->alloc;
@@ -167,10 +167,10 @@ static void add_up(RtAllocations *all, RtAllocations *more) {
 }
 
 /* Adds what tasks allocated and freed to the host's counts; each piece keeps the owner alive. */
-static void RT_CALL take_up(RtAllocator *allocator) {
+static void RT_CALL count_gpu_memory(RtAllocator *allocator) {
   CountedHeap *heap = heap_of(allocator);
   int64_t pieces = (int64_t)allocator->gpu_pieces;
-  add_up(&allocator->statistics, &allocator->on_gpu);
+  add_counts(&allocator->statistics, &allocator->on_gpu);
   __atomic_fetch_add(&heap->budget->used, allocator->gpu_bytes, __ATOMIC_RELAXED);
   __atomic_fetch_add(&heap->live, allocator->gpu_bytes, __ATOMIC_RELAXED);
   allocator->gpu_bytes = allocator->gpu_pieces = 0;
@@ -178,7 +178,7 @@ static void RT_CALL take_up(RtAllocator *allocator) {
   for (; pieces < 0; pieces++) owner_release(heap->owner);
 }
 
-static void RT_CALL forget(RtAllocator *allocator, RtCounted *counted) {
+static void RT_CALL forget_array(RtAllocator *allocator, RtCounted *counted) {
   Device *device = server_device(heap_of(allocator)->server);
   device->table->mirror->forget_array(device, counted);
 }
@@ -186,9 +186,9 @@ static void RT_CALL forget(RtAllocator *allocator, RtCounted *counted) {
 static void begin_sharing(CountedHeap *heap, Device *device) {
   heap->is_shared = device->table->pins && device->table->mirror;
   if (!heap->is_shared) return;
-  heap->rt->have_room = have_room;
-  heap->rt->take_up = take_up;
-  heap->rt->forget = forget;
+  heap->rt->have_room = ensure_room;
+  heap->rt->take_up = count_gpu_memory;
+  heap->rt->forget = forget_array;
 }
 
 /* Ends sharing with the GPU; objects that are still held stay in place. */
@@ -197,13 +197,13 @@ static void end_sharing(CountedHeap *heap) {
   device->table->mirror->reach_arrays(device, true, NULL);
   for (uint32_t k = 0; k < heap->chunk_count; k++)
     device->table->pins->unpin(device, heap->chunks[k].memory.base);
-  if (heap->control_is_shown) device->table->pins->unpin(device, heap->rt);
+  if (heap->control_is_pinned) device->table->pins->unpin(device, heap->rt);
 }
 
 /* -- any memory -------------------------------------------------------------------------------- */
 
 /* Subtracts freed bytes; returns whether nothing is left. */
-static bool give_back(CountedHeap *heap, uint64_t size_bytes) {
+static bool uncharge(CountedHeap *heap, uint64_t size_bytes) {
   __atomic_fetch_sub(&heap->budget->used, size_bytes, __ATOMIC_RELAXED);
   return __atomic_sub_fetch(&heap->live, size_bytes, __ATOMIC_ACQ_REL) == 0;
 }
@@ -212,30 +212,31 @@ static bool is_large(uint64_t size_bytes, int is_data) {
   return is_data && size_bytes >= COUNTED_LARGE;
 }
 
-static void *RT_CALL take(RtAllocator *allocator, uint64_t size_bytes, int is_data) {
+static void *RT_CALL allocate(RtAllocator *allocator, uint64_t size_bytes, int is_data) {
   CountedHeap *heap = heap_of(allocator);
   if (!rt_budget_take(heap->budget, size_bytes)) return NULL;
   __atomic_fetch_add(&heap->live, size_bytes, __ATOMIC_RELAXED);
-  void *memory = heap->is_shared                 ? take_shared(heap, size_bytes)
-                 : is_large(size_bytes, is_data) ? take_large(heap, size_bytes)
-                                                 : take_small(heap, size_bytes);
+  void *memory = heap->is_shared                 ? allocate_shared(heap, size_bytes)
+                 : is_large(size_bytes, is_data) ? allocate_large(heap, size_bytes)
+                                                 : allocate_small(heap, size_bytes);
   if (memory) owner_retain(heap->owner);
-  else give_back(heap, size_bytes);
+  else uncharge(heap, size_bytes);
   return memory;
 }
 
 /* Frees memory; large memory was already freed when the runtime ended. */
-static void give_own(CountedHeap *heap, void *memory, bool is_large) {
+static void free_own(CountedHeap *heap, void *memory, bool is_large) {
   if (!is_large) heap_free(&heap->owner->heap, (void *)*origin_of(memory));
   else if (heap->server) server_free_transient(heap->server, (MemoryBlock *)*origin_of(memory));
 }
 
-static void RT_CALL give(RtAllocator *allocator, void *memory, uint64_t size_bytes, int is_data) {
+static void RT_CALL free_memory(RtAllocator *allocator, void *memory, uint64_t size_bytes,
+                                int is_data) {
   CountedHeap *heap = heap_of(allocator);
-  if (heap->is_shared) give_shared(heap, memory, size_bytes);
-  bool is_last = give_back(heap, size_bytes);
+  if (heap->is_shared) free_shared(heap, memory, size_bytes);
+  bool is_last = uncharge(heap, size_bytes);
   if (heap->is_shared && is_last && !heap->server) free_chunks(heap);
-  if (!heap->is_shared) give_own(heap, memory, is_large(size_bytes, is_data));
+  if (!heap->is_shared) free_own(heap, memory, is_large(size_bytes, is_data));
   owner_release(heap->owner); /* if this was the last reference, the heap is gone */
 }
 
@@ -244,30 +245,30 @@ static void RT_CALL give(RtAllocator *allocator, void *memory, uint64_t size_byt
 static void RT_CALL retire(RtAllocator *allocator, void *memory, uint64_t size_bytes) {
   CountedHeap *heap = heap_of(allocator);
   if (!heap->server) {
-    give(allocator, memory, size_bytes, 0);
+    free_memory(allocator, memory, size_bytes, 0);
     return;
   }
   lock(heap);
-  struct CountedKept *at = &heap->kept[heap->next_kept++ % COUNTED_KEPT], oldest = *at;
-  *at = (struct CountedKept){memory, size_bytes};
+  struct CountedRetired *at = &heap->retired[heap->next_retired++ % COUNTED_RETIRED], oldest = *at;
+  *at = (struct CountedRetired){memory, size_bytes};
   unlock(heap);
-  if (oldest.memory) give(allocator, oldest.memory, oldest.size_bytes, 0);
+  if (oldest.memory) free_memory(allocator, oldest.memory, oldest.size_bytes, 0);
 }
 
-static _Thread_local const char *here;
+static _Thread_local const char *thread_place;
 
-const char *counted_here(const char *place) {
-  const char *before = here;
-  here = place;
+const char *counted_set_thread_place(const char *place) {
+  const char *before = thread_place;
+  thread_place = place;
   return before;
 }
 
 static const char *RT_CALL find_place(RtAllocator *allocator) {
-  return here ? here : heap_of(allocator)->place;
+  return thread_place ? thread_place : heap_of(allocator)->place;
 }
 
 /* Writes a place as "at FILE:LINE", "by histogram" or "somewhere". */
-static void say_place(char out[80], const char *place) {
+static void format_place(char out[80], const char *place) {
   bool is_known = place && place[0], has_line = is_known && strchr(place, ':');
   snprintf(out, 80, "%s%s",
            !is_known  ? "somewhere"
@@ -279,9 +280,9 @@ static void say_place(char out[80], const char *place) {
 static void RT_CALL report(RtAllocator *allocator, RtCountedFault fault, const RtCounted *counted) {
   CountedHeap *heap = heap_of(allocator);
   char text[COUNTED_FAULT], made[80], ended[80], now[80];
-  say_place(made, rt_counted_made(counted));
-  say_place(ended, rt_counted_ended(counted));
-  say_place(now, find_place(allocator));
+  format_place(made, rt_counted_made(counted));
+  format_place(ended, rt_counted_ended(counted));
+  format_place(now, find_place(allocator));
   if (fault == RT_COUNTED_OVERRUN)
     snprintf(text, sizeof text, "counted memory made %s was written past its end", made);
   else
@@ -310,8 +311,8 @@ void counted_init(CountedHeap *heap, Owner *owner, Server *server, RtBudget *bud
   heap->server = server;
   heap->budget = budget;
   heap->rt = (RtAllocator *)align_up((uintptr_t)heap->control, COUNTED_PAGE);
-  *heap->rt = (RtAllocator){.take = take,
-                            .give = give,
+  *heap->rt = (RtAllocator){.take = allocate,
+                            .give = free_memory,
                             .report = report,
                             .retire = retire,
                             .place = find_place,
@@ -321,14 +322,14 @@ void counted_init(CountedHeap *heap, Owner *owner, Server *server, RtBudget *bud
   begin_sharing(heap, server_device(server));
 }
 
-bool counted_is_reached(const CountedHeap *heap, const RtCounted *counted) {
+bool counted_is_reachable(const CountedHeap *heap, const RtCounted *counted) {
   if (!heap->is_shared) return true;
   while (rt_counted_flags(counted) & RT_COUNTED_SLICE) counted = counted->info;
   uint32_t flags = rt_counted_flags(counted);
   return flags & (RT_COUNTED_OWN | RT_COUNTED_WHOLE) && !(flags & RT_COUNTED_LENT);
 }
 
-bool counted_holds(CountedHeap *heap, const void *at) {
+bool counted_contains(CountedHeap *heap, const void *at) {
   bool holds = false;
   if (!heap->is_shared) return false;
   lock(heap);
@@ -347,13 +348,13 @@ bool counted_reach(CountedHeap *heap, RtCounted *counted, const uint8_t *from, u
   return device->table->mirror->reach_array(device, counted, from, size_bytes, use, err);
 }
 
-bool counted_give_out(CountedHeap *heap, Error *err) {
+bool counted_expose(CountedHeap *heap, Error *err) {
   if (!heap->is_shared || !heap->server) return true;
   Device *device = server_device(heap->server);
   return device->table->mirror->reach_arrays(device, true, err);
 }
 
-void counted_switch(CountedHeap *heap, bool counts) {
+void counted_set_counting(CountedHeap *heap, bool counts) {
   heap->rt->generation++;
   heap->rt->statistics = (RtAllocations){0};
   __atomic_store_n(&heap->rt->counts, counts, __ATOMIC_RELAXED);
@@ -364,10 +365,10 @@ void counted_deinit(CountedHeap *heap) {
   if (heap->is_shared) end_sharing(heap);
   heap->server = NULL;
   heap->rt->has_ended = 1;
-  for (uint32_t k = 0; k < COUNTED_KEPT; k++) {
-    struct CountedKept old = heap->kept[k];
-    heap->kept[k] = (struct CountedKept){0};
-    if (old.memory) give(heap->rt, old.memory, old.size_bytes, 0);
+  for (uint32_t k = 0; k < COUNTED_RETIRED; k++) {
+    struct CountedRetired old = heap->retired[k];
+    heap->retired[k] = (struct CountedRetired){0};
+    if (old.memory) free_memory(heap->rt, old.memory, old.size_bytes, 0);
   }
   if (heap->is_shared && !__atomic_load_n(&heap->live, __ATOMIC_ACQUIRE)) free_chunks(heap);
 }

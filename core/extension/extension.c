@@ -12,26 +12,25 @@ typedef const RgExtension *Begin(const RgExtensionApi *api);
 
 static bool refuse_missing(const char *path, const char *why, Error *err) {
   error_set(err, RG_ERROR_LIBRARY, "extension '%.200s' cannot be opened: %.400s", path, why);
-  return error_hint(err, "a name with a '/' is a path; a name without one is looked for by the "
-                         "system");
+  return error_hint(err, "a name with a '/' is a path; the system searches for a name without one");
 }
 
-static bool check_told(const char *path, const RgExtension *told, Error *err) {
+static bool check_description(const char *path, const RgExtension *extension, Error *err) {
   const char *text = extension_message();
-  if (!told)
+  if (!extension)
     return error_set(err, RG_ERROR_LIBRARY, "extension '%.200s' failed to initialise: %s", path,
                      text[0] ? text : "it gives no reason");
-  if (told->version != RG_EXTENSION_VERSION) {
+  if (extension->version != RG_EXTENSION_VERSION) {
     error_set(err, RG_ERROR_VERSION,
               "extension '%.200s' was compiled for version %u of the extension table, and this "
               "library has version %d",
-              path, told->version, RG_EXTENSION_VERSION);
+              path, extension->version, RG_EXTENSION_VERSION);
     return error_hint(err, "compile it with the regolith.h of this library");
   }
-  if (told->struct_size < offsetof(RgExtension, end))
+  if (extension->struct_size < offsetof(RgExtension, end))
     return error_set(err, RG_ERROR_VERSION, "extension '%.200s' does not set struct_size", path);
-  for (int32_t k = 0; k < told->function_count; k++) {
-    const RgExtensionFunction *f = &told->functions[k];
+  for (int32_t k = 0; k < extension->function_count; k++) {
+    const RgExtensionFunction *f = &extension->functions[k];
     if (!f->name || !f->signature || !f->call)
       return error_set(err, RG_ERROR_LIBRARY,
                        "function %d of extension '%.200s' has no name, signature or address", k,
@@ -48,22 +47,22 @@ static Begin *find_begin(void *library) {
   return symbol.function;
 }
 
-static bool begin(Extensions *extensions, Opened *opened, Error *err) {
+static bool begin(Extensions *extensions, OpenExtension *opened, Error *err) {
   Begin *begin = find_begin(opened->library);
   if (!begin) {
     error_set(err, RG_ERROR_LIBRARY,
               "'%.200s' is not an extension: it has no function "
               "regolith_extension",
               opened->path);
-    return error_hint(err, "see examples/extension");
+    return error_hint(err, "define it as in examples/extension");
   }
   extension_clear_message();
-  opened->told = begin(&extensions->api);
-  return check_told(opened->path, opened->told, err);
+  opened->extension = begin(&extensions->api);
+  return check_description(opened->path, opened->extension, err);
 }
 
-static bool number_functions(Extensions *extensions, const RgExtension *told, Error *err) {
-  int32_t before = extensions->function_count, count = before + told->function_count;
+static bool number_functions(Extensions *extensions, const RgExtension *extension, Error *err) {
+  int32_t before = extensions->function_count, count = before + extension->function_count;
   NativeFunction *functions = heap_resize(extensions->store->heap, extensions->functions,
                                           sizeof *functions * (size_t)(count + 1));
   if (!functions)
@@ -71,26 +70,26 @@ static bool number_functions(Extensions *extensions, const RgExtension *told, Er
   extensions->functions = functions;
   extensions->function_count = count;
   for (int32_t k = before; k < count; k++)
-    functions[k] = (NativeFunction){told, &told->functions[k - before]};
+    functions[k] = (NativeFunction){extension, &extension->functions[k - before]};
   return true;
 }
 
-static void forget(Extensions *extensions, Opened *opened) {
+static void forget(Extensions *extensions, OpenExtension *opened) {
   heap_free(extensions->store->heap, opened->path);
   heap_free(extensions->store->heap, opened);
 }
 
 const RgExtension *extension_open(Extensions *extensions, const char *path, Error *err) {
-  for (Opened *opened = extensions->opened; opened; opened = opened->next)
-    if (!strcmp(opened->path, path)) return opened->told;
-  if (!counted_give_out(&extensions->store->counted, err)) return NULL;
+  for (OpenExtension *opened = extensions->opened; opened; opened = opened->next)
+    if (!strcmp(opened->path, path)) return opened->extension;
+  if (!counted_expose(&extensions->store->counted, err)) return NULL;
   const char *why;
   void *library = dynlib_open(path, RTLD_NOW | RTLD_LOCAL, &why);
   if (!library) {
     refuse_missing(path, why, err);
     return NULL;
   }
-  Opened *opened = heap_alloc(extensions->store->heap, sizeof *opened);
+  OpenExtension *opened = heap_alloc(extensions->store->heap, sizeof *opened);
   if (opened) opened->path = heap_copy_text(extensions->store->heap, path);
   if (!opened || !opened->path) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an extension");
@@ -98,23 +97,23 @@ const RgExtension *extension_open(Extensions *extensions, const char *path, Erro
     return NULL;
   }
   opened->library = library;
-  if (!begin(extensions, opened, err) || !number_functions(extensions, opened->told, err)) {
+  if (!begin(extensions, opened, err) || !number_functions(extensions, opened->extension, err)) {
     dlclose(library);
     forget(extensions, opened);
     return NULL;
   }
   opened->next = extensions->opened;
   extensions->opened = opened;
-  return opened->told;
+  return opened->extension;
 }
 
 void extensions_deinit(Extensions *extensions) {
   if (!extensions->store) return; /* was never initialised */
-  for (Opened *opened = extensions->opened, *next; opened; opened = next) {
+  for (OpenExtension *opened = extensions->opened, *next; opened; opened = next) {
     next = opened->next;
-    const RgExtension *told = opened->told;
-    bool has_end = told->struct_size >= offsetof(RgExtension, end) + sizeof told->end;
-    if (has_end && told->end) told->end(&extensions->api);
+    const RgExtension *extension = opened->extension;
+    bool has_end = extension->struct_size >= offsetof(RgExtension, end) + sizeof extension->end;
+    if (has_end && extension->end) extension->end(&extensions->api);
     forget(extensions, opened);
   }
   extensions->opened = NULL;
@@ -133,18 +132,18 @@ int32_t extension_number(const Extensions *extensions, const RgExtensionFunction
 
 /* Describes a failed call, with the function's own message. */
 static void describe(const NativeFunction *of, char text[300]) {
-  const char *said = extension_message();
+  const char *reason = extension_message();
   snprintf(text, 300, "%.80s.%.80s: %s", of->of->name ? of->of->name : "", of->function->name,
-           said[0] ? said : "it failed without a reason");
+           reason[0] ? reason : "it failed without giving a reason");
 }
 
 /* Calls the function; memory that it makes and releases is recorded under its name. */
 static int32_t call_at(Extensions *extensions, const RgExtensionFunction *function,
                        RgExtensionValue *values) {
   if (!extensions->store->counted.rt->is_checked) return function->call(&extensions->api, values);
-  const char *before = counted_here(function->name);
+  const char *before = counted_set_thread_place(function->name);
   int32_t failed = function->call(&extensions->api, values);
-  counted_here(before);
+  counted_set_thread_place(before);
   return failed;
 }
 
@@ -178,7 +177,7 @@ int32_t RT_CALL extension_call_native(RtContext *context, int32_t number, int64_
   return 0;
 }
 
-bool extension_tell(Extensions *extensions, int32_t number, Error *err) {
+bool extension_report(Extensions *extensions, int32_t number, Error *err) {
   bool is_known = number >= 0 && number < extensions->function_count;
   lock(extensions);
   error_set(err, RG_ERROR_EXTENSION, "%s",

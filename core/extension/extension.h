@@ -8,13 +8,13 @@
 #include "regolith.h"
 #include "tree/memory/store.h"
 
-typedef struct Opened Opened;
+typedef struct OpenExtension OpenExtension;
 typedef struct NativeFunction NativeFunction;
 
 typedef struct Extensions {
   RgExtensionApi api; /* must be first: the part that extensions see */
   Store *store;
-  Opened *opened;            /* newest first */
+  OpenExtension *opened;     /* newest first */
   NativeFunction *functions; /* of all extensions, in the order in which they were opened */
   int32_t function_count;
   _Atomic uint32_t lock; /* guards the following members */
@@ -34,7 +34,7 @@ bool extension_call(Extensions *extensions, const RgExtensionFunction *function,
 int32_t extension_number(const Extensions *extensions, const RgExtensionFunction *function);
 /* RtContext.native */
 int32_t RT_CALL extension_call_native(RtContext *context, int32_t number, int64_t *values);
-/* The error of a launch in which that function failed. */
-bool extension_tell(Extensions *extensions, int32_t number, Error *err);
+/* Sets the error of a launch in which function `number` failed; always false. */
+bool extension_report(Extensions *extensions, int32_t number, Error *err);
 
 #endif

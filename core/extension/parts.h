@@ -9,11 +9,11 @@ struct NativeFunction {
   const RgExtensionFunction *function;
 };
 
-struct Opened {
+struct OpenExtension {
   void *library; /* dlopen's; never closed, as its functions may be on some stack */
   char *path;
-  const RgExtension *told;
-  Opened *next;
+  const RgExtension *extension;
+  OpenExtension *next;
 };
 
 /* The message that RgExtensionApi.error has set in this thread, or "". */

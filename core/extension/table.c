@@ -1,5 +1,5 @@
-/* table.c - the functions of RgExtensionApi. Changing one of them changes the version; new ones are
- * appended, which changes only the size. */
+/* table.c - the functions of RgExtensionApi. Whoever changes one of them must raise the version;
+ * new ones are appended, which changes only the size. */
 #include "extension/parts.h"
 
 #include <stddef.h>
@@ -21,7 +21,7 @@ static void set_error(const RgExtensionApi *api, const char *text) {
 }
 
 static RgCounted *made(const RgExtensionApi *api, RtCounted *counted) {
-  if (!counted) set_error(api, "there is no memory left for it");
+  if (!counted) set_error(api, "there is no memory left for the requested bytes");
   return (RgCounted *)(void *)counted;
 }
 
@@ -38,7 +38,8 @@ static RgCounted *allocate(const RgExtensionApi *api, uint64_t size_bytes) {
 typedef void Destroy(void *data, uint64_t size_bytes, void *context);
 
 #if defined(_WIN32)
-/* Kernels call by another convention than C there: a header's end calls the extension's. */
+/* On Windows kernels and C use different calling conventions, so the function that ends a header
+ * calls the extension's. */
 typedef struct Ending {
   Destroy *destroy;
   void *context;
@@ -87,7 +88,7 @@ static void *data_of(const RgExtensionApi *api, RgCounted *given) {
   RtCounted *counted = header(given);
   if (!counted) return NULL;
   bool is_ours = counted->flags & RT_COUNTED_OWN;
-  (void)counted_give_out(&own(api)->store->counted, NULL);
+  (void)counted_expose(&own(api)->store->counted, NULL);
   return is_ours && counted_has_ended(&own(api)->store->counted) ? NULL : counted->data;
 }
 
@@ -104,7 +105,7 @@ static int64_t count_of(const RgExtensionApi *api, RgCounted *counted) {
 static int32_t resize(const RgExtensionApi *api, RgCounted *given, uint64_t size_bytes) {
   RtCounted *counted = header(given);
   if (!counted) return 0;
-  (void)counted_give_out(&own(api)->store->counted, NULL);
+  (void)counted_expose(&own(api)->store->counted, NULL);
   uint64_t twice = 2 * counted->capacity, wanted = size_bytes > twice ? size_bytes : twice;
   bool has_room = size_bytes <= counted->capacity;
   if (counted->flags & RT_COUNTED_PINNED && size_bytes != counted->size_bytes) {

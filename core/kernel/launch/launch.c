@@ -116,7 +116,7 @@ static RgValue argument_of(const CompiledArg *arg, const RgValue *value) {
  * for all code that the launch may run. */
 static bool is_in_place(Engine *engine, const Version *version, const RgValue *value) {
   return version->compiled->takes_arrays && value->kind == RG_VALUE_ARRAY &&
-         counted_holds(&engine->store->counted, ((Array *)value->array)->data);
+         counted_contains(&engine->store->counted, ((Array *)value->array)->data);
 }
 
 /* Computes the number that a launch passes for a field or an array: an address or offset of its
@@ -160,7 +160,7 @@ static bool check_value(const CompiledArg *arg, const Array *array, Error *err) 
 static bool check_array(const Kernel *kernel, const CompiledArg *arg, uint64_t address,
                         Error *err) {
   const RtCounted *counted = (const RtCounted *)(uintptr_t)address;
-  if (!counted || counted_is_reached(&kernel->engine->store->counted, counted)) return true;
+  if (!counted || counted_is_reachable(&kernel->engine->store->counted, counted)) return true;
   error_set(err, RG_ERROR_NOT_YET,
             "'%.80s' is used as a value, but with arch = \"cuda\" an rg.array, or memory that an "
             "extension manages, cannot be one yet",
@@ -440,9 +440,9 @@ bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, R
     return error_set(err, RG_ERROR_ARGUMENT,
                      "kernels of arch \"lua\" run in Lua: rg_kernel_emit returns their text");
   engine_begin_launch(engine);
-  counted_note(&engine->store->counted, kernel->place);
+  counted_set_launch(&engine->store->counted, kernel->place);
   bool ok = run_launch(kernel, values, value_count, result, err);
-  counted_note(&engine->store->counted, NULL);
+  counted_set_launch(&engine->store->counted, NULL);
   engine_end_launch(engine);
   return ok;
 }

@@ -92,7 +92,7 @@ static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) 
   case RT_ERROR_BUDGET:
     return tree ? storage_budget_error(tree, fault->manager, err)
                 : arrays_error(kernel->engine->store->device, err);
-  case RT_ERROR_NATIVE: return extension_tell(kernel->engine->extensions, fault->manager, err);
+  case RT_ERROR_NATIVE: return extension_report(kernel->engine->extensions, fault->manager, err);
   case RT_ERROR_FAULT: return false; /* messages_read has set err */
   case RT_ERROR_FULL:
     return tree ? storage_full_error(tree, fault->manager, err) : item_fail_length(err);
