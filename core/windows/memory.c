@@ -1,9 +1,9 @@
-/* memory.c - mmap and its kin by VirtualAlloc.
+/* memory.c - mmap and related calls, implemented by VirtualAlloc.
  *
  * A reservation is address space. Within it, pages are open (they may be read, or written as well)
- * or closed. As on Linux, open pages take memory when they are touched: Windows would count them at
- * once, so they stay reserved, and the first access faults into `commit_on_fault`, which commits
- * the 64 KiB around it and lets the access go on.
+ * or closed. As on Linux, open pages take memory only when they are first accessed. Windows charges
+ * committed pages at once, so open pages stay reserved, and the first access faults:
+ * `commit_on_fault` commits the 64 KiB around it, and the access is repeated.
  *
  *     closed --mprotect--> open, reserved --access--> open, committed --madvise--> open, ..
  *

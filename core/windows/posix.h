@@ -63,7 +63,7 @@ int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes);
 int windows_stack(void **low, size_t *size_bytes);
 #define pthread_attr_getstack(attributes, low, size_bytes) windows_stack(low, size_bytes)
 
-/* -- signals, which Windows has not ------------------------------------------------------------ */
+/* -- signals, which Windows does not have ------------------------------------------------------ */
 
 typedef int windows_sigset;
 #define sigset_t windows_sigset
@@ -71,8 +71,8 @@ typedef int windows_sigset;
 #define pthread_sigmask(how, set, old) ((void)(set), (void)(old))
 #define SIG_SETMASK 0
 
-/* Returns that leave C frames alone: longjmp of Windows would unwind them, and finds no tables for
- * those of kernels. */
+/* setjmp and longjmp that do not unwind: longjmp of Windows unwinds the frames in between, and
+ * kernels have no tables for that. */
 #include <setjmp.h>
 #undef setjmp
 #define setjmp(buffer) _setjmp(buffer, NULL)

@@ -138,10 +138,10 @@ int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes) {
   return pthread_attr_init(attributes);
 }
 
-/* Windows takes a stack's pages one by one, each by an access to the page above the last, which
- * code compiled for Linux does not make where a frame is larger than a page: all of them are taken
- * now. The three lowest are the system's. */
-static void take_stack(ULONG_PTR begin) {
+/* Windows commits a stack page by page, each at an access to the page next to the last one. Code
+ * compiled for Linux skips pages if a frame is larger than a page. So all pages are committed now,
+ * except the three lowest, which belong to the system. */
+static void commit_stack(ULONG_PTR begin) {
   enum { PAGE = 4096 };
   volatile char *at = __builtin_frame_address(0);
   while ((ULONG_PTR)(at -= PAGE) > begin + 4 * PAGE) (void)*at;
@@ -150,7 +150,7 @@ static void take_stack(ULONG_PTR begin) {
 int windows_stack(void **low, size_t *size_bytes) {
   ULONG_PTR begin, end;
   GetCurrentThreadStackLimits(&begin, &end);
-  take_stack(begin);
+  commit_stack(begin);
   *low = (void *)begin;
   *size_bytes = end - begin;
   return 0;
