@@ -1,7 +1,8 @@
-/* api.h - the frame around every call of regolith.h: one thread inside, the error kept, a status
- * out. An error that belongs to no runtime (NULL for a handle, a busy runtime) is kept per thread,
- * so that rg_error can report it and no other thread's call is disturbed. Inside, the program's
- * guard (base/guard.h) is open: a failed assertion ends the call, with the error `internal`. */
+/* api.h - what every call of regolith.h does at its begin and end: it admits one thread at a time,
+ * keeps the error, and returns a status. An error that belongs to no runtime (a NULL handle, a busy
+ * runtime) is kept per thread, so that rg_error can report it without disturbing the calls of other
+ * threads. Within a call the program's guard (base/guard.h) is open: a failed assertion ends the
+ * call with the error `internal`. */
 #ifndef RG_API_API_H
 #define RG_API_API_H
 
@@ -15,16 +16,16 @@ bool api_enter(Program *program);
 RgStatus api_leave(Program *program, bool ok);
 /* argument.invalid for this thread: "rg_field_get: index is NULL". */
 RgStatus api_refuse(const char *call, const char *what);
-/* The error of a call without a runtime, kept for this thread; its number. */
-RgStatus api_tell(const Error *err);
-/* arch.c: the device of this name, if it is there. Else device.missing, saying why. NULL is the
- * CPU. */
+/* Keeps the error of a call without a runtime for this thread; returns its number. */
+RgStatus api_keep_error(const Error *err);
+/* arch.c: finds the device of this name; NULL means the CPU. device.missing with the reason if
+ * there is none. */
 bool api_find_arch(const char *name, Arch *arch, Error *err);
 
-/* Ends what api_enter began and a failed assertion ended. */
+/* Ends a call that a failed assertion has ended, in place of api_leave. */
 RgStatus api_fail(Program *program);
 
-/* `call` runs inside; its error goes to API_ERR. */
+/* Runs `call` between api_enter and api_leave; its error goes to API_ERR. */
 #define API_ERR(program) (&(program)->error)
 #define API_CALL(program, call) \
   (!api_enter(program)              ? (RgStatus)RG_ERROR_BUSY \

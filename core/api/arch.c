@@ -1,4 +1,4 @@
-/* arch.c - which device a runtime asks for. */
+/* arch.c - finds the device that a runtime requests. */
 #include <ctype.h>
 #include <string.h>
 

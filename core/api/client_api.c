@@ -5,7 +5,8 @@
 #include "client/autotune.h"
 #include "server/server.h"
 
-/* As api_enter, but another thread's call is waited for; false: it is this thread's. */
+/* As api_enter, but waits for the call of another thread. False if this thread is inside
+ * already. */
 static bool enter(Program *program) {
   while (!api_enter(program)) {
     if (owner_is_mine(&program->owner)) return false;
@@ -80,7 +81,7 @@ RgStatus rg_client_read_async(RgRuntime *runtime, int32_t stream, RgArray *buffe
   return CLIENT_CALL(program, read_async(program, stream, (Array *)buffer, copy, API_ERR(program)));
 }
 
-static bool ask(Program *program, const Array *buffer, int32_t *is_done, Error *err) {
+static bool query_done(Program *program, const Array *buffer, int32_t *is_done, Error *err) {
   if (!array_check(buffer, err)) return false;
   *is_done = client_is_done(&program->engine, buffer);
   return true;
@@ -92,7 +93,7 @@ RgStatus rg_client_is_done(RgRuntime *runtime, RgArray *buffer, int32_t *is_done
   API_NEEDS(buffer);
   API_NEEDS(is_done);
   if (!belongs(program, buffer)) return api_refuse(__func__, other_runtime);
-  return CLIENT_CALL(program, ask(program, (Array *)buffer, is_done, API_ERR(program)));
+  return CLIENT_CALL(program, query_done(program, (Array *)buffer, is_done, API_ERR(program)));
 }
 
 RgStatus rg_client_execute(RgRuntime *runtime, int32_t stream, RgKernel *kernel,
@@ -169,7 +170,7 @@ static RgPoolMemory pool_of(const char *kind, const char *strategy, const Memory
                         .device_calls = usage->device_calls};
 }
 
-static bool show_memory(Program *program, int32_t kind, RgPoolMemory *memory, Error *err) {
+static bool fill_memory(Program *program, int32_t kind, RgPoolMemory *memory, Error *err) {
   if (!owner_check(&program->owner, err)) return false;
   ServerMemory own = server_memory(server_of(program->store.device));
   switch (kind) {
@@ -192,7 +193,7 @@ RgStatus rg_client_memory(RgRuntime *runtime, int32_t kind, RgPoolMemory *memory
   Program *program = (Program *)runtime;
   API_NEEDS(runtime);
   API_NEEDS(memory);
-  return CLIENT_CALL(program, show_memory(program, kind, memory, API_ERR(program)));
+  return CLIENT_CALL(program, fill_memory(program, kind, memory, API_ERR(program)));
 }
 
 static bool clean_up(Program *program, Error *err) {

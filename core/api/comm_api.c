@@ -6,7 +6,7 @@
 #include "comm/boot/rendezvous.h"
 #include "comm/message/nccl.h"
 
-/* A word's place in a list. */
+/* Returns the index of a word in a list. */
 static int find_word(const char *const *words, int count, const char *word) {
   for (int k = 0; k < count; k++)
     if (!strcmp(words[k], word)) return k;
@@ -84,7 +84,7 @@ bool api_finish_launches(Program *program, Error *err) {
   return owner_check(&program->owner, err) && device->table->sync(device, err);
 }
 
-bool api_meet(const RgComm *ranks, Error *err) {
+bool api_barrier(const RgComm *ranks, Error *err) {
   if (!comm_barrier(ranks->comm, err)) return false;
   for (const RgWindow *handle = ranks->hashes; handle; handle = handle->next)
     for (int32_t k = 0; k < ranks->comm->team_size; k++)
@@ -94,7 +94,7 @@ bool api_meet(const RgComm *ranks, Error *err) {
 
 RgStatus rg_comm_barrier(RgComm *comm) {
   API_NEEDS(comm);
-  COMM_CALL(comm, api_meet(comm, err));
+  COMM_CALL(comm, api_barrier(comm, err));
 }
 
 RgStatus rg_comm_gather(RgComm *comm, const void *mine, int64_t size_bytes, void *all) {
@@ -105,9 +105,9 @@ RgStatus rg_comm_gather(RgComm *comm, const void *mine, int64_t size_bytes, void
   COMM_CALL(comm, comm_gather(comm->comm, mine, (uint64_t)size_bytes, all, err));
 }
 
-/* -- bytes of a GPU's, which come to the host for what ranks tell each other ------------------- */
+/* -- bytes in GPU memory, copied to the host for communication --------------------------------- */
 
-static bool is_away(Device *device, void *bytes) {
+static bool is_remote(Device *device, void *bytes) {
   const DeviceTable *table = device->table;
   return table->sharing && table->mirror->host_at(device, bytes) != (uint8_t *)bytes;
 }
@@ -119,8 +119,8 @@ static CommMemory memory_of(Device *device, void *bytes, uint64_t size_bytes) {
                       .size_bytes = size_bytes};
 }
 
-/* What one rank cannot bring, the others do not wait for. */
-static bool fail_together(Comm *comm, const Error *why, Error *err) {
+/* The other ranks must not wait for bytes that this one cannot send. */
+static bool report_to_all(Comm *comm, const Error *why, Error *err) {
   comm_abort(comm, why->message);
   error_add(err, why);
   return false;
@@ -131,25 +131,27 @@ bool api_borrow(Comm *comm, Program *program, void **bytes, uint64_t size_bytes,
   Device *device = program->store.device;
   Error why = {0};
   *loan = (Loan){.bytes = *bytes, .size_bytes = size_bytes};
-  if (!size_bytes || !is_away(device, *bytes)) return true;
-  loan->here = heap_alloc(&program->owner.heap, size_bytes);
-  if (!loan->here) error_set(&why, RG_ERROR_MEMORY, "the host has no memory left for an array");
-  if (!loan->here || !device_symmetric_heap(device)->copy(device, (uint64_t)(uintptr_t)*bytes,
-                                                          loan->here, NULL, size_bytes, &why)) {
-    heap_free(&program->owner.heap, loan->here);
-    return fail_together(comm, &why, err);
+  if (!size_bytes || !is_remote(device, *bytes)) return true;
+  loan->host_copy = heap_alloc(&program->owner.heap, size_bytes);
+  if (!loan->host_copy)
+    error_set(&why, RG_ERROR_MEMORY, "the host has no memory left for an array");
+  if (!loan->host_copy ||
+      !device_symmetric_heap(device)->copy(device, (uint64_t)(uintptr_t)*bytes, loan->host_copy,
+                                           NULL, size_bytes, &why)) {
+    heap_free(&program->owner.heap, loan->host_copy);
+    return report_to_all(comm, &why, err);
   }
-  *bytes = loan->here;
+  *bytes = loan->host_copy;
   return true;
 }
 
-bool api_give_back(Program *program, const Loan *loan, bool has_changed, Error *err) {
-  if (!loan->here) return true;
+bool api_return_loan(Program *program, const Loan *loan, bool has_changed, Error *err) {
+  if (!loan->host_copy) return true;
   Device *device = program->store.device;
-  bool ok =
-      !has_changed || device_symmetric_heap(device)->copy(device, (uint64_t)(uintptr_t)loan->bytes,
-                                                          NULL, loan->here, loan->size_bytes, err);
-  heap_free(&program->owner.heap, loan->here);
+  bool ok = !has_changed ||
+            device_symmetric_heap(device)->copy(device, (uint64_t)(uintptr_t)loan->bytes, NULL,
+                                                loan->host_copy, loan->size_bytes, err);
+  heap_free(&program->owner.heap, loan->host_copy);
   return ok;
 }
 
@@ -157,14 +159,14 @@ static bool broadcast(Program *program, Comm *comm, int32_t root, void *bytes, u
                       Error *err) {
   Loan loan;
   Device *device = program->store.device;
-  if (size_bytes && is_away(device, bytes)) {
+  if (size_bytes && is_remote(device, bytes)) {
     CommMemory memory = memory_of(device, bytes, size_bytes);
     bool is_done, ok = nccl_broadcast(comm, root, &memory, &is_done, err);
     if (!ok || is_done) return ok;
   }
   if (!api_borrow(comm, program, &bytes, size_bytes, &loan, err)) return false;
   bool ok = comm_broadcast(comm, root, bytes, size_bytes, err);
-  return api_give_back(program, &loan, ok && comm->rank != root, err) && ok;
+  return api_return_loan(program, &loan, ok && comm->rank != root, err) && ok;
 }
 
 RgStatus rg_comm_broadcast(RgComm *comm, int32_t root, void *bytes, int64_t size_bytes) {
@@ -197,7 +199,7 @@ static bool reduce(Program *program, Comm *comm, const char *op, const char *typ
                      type);
   Device *device = program->store.device;
   uint64_t size_bytes = (uint64_t)count * comm_type_bytes((CommType)of);
-  if (count && is_away(device, numbers)) {
+  if (count && is_remote(device, numbers)) {
     CommMemory memory = memory_of(device, numbers, size_bytes);
     bool is_done, ok = nccl_reduce(comm, (CommOp)which, (CommType)of, &memory, &is_done, err);
     if (!ok || is_done) return ok;
@@ -205,7 +207,7 @@ static bool reduce(Program *program, Comm *comm, const char *op, const char *typ
   // clang-format on
   if (!api_borrow(comm, program, &numbers, size_bytes, &loan, err)) return false;
   bool ok = comm_reduce(comm, (CommOp)which, (CommType)of, numbers, (uint64_t)count, err);
-  return api_give_back(program, &loan, ok, err) && ok;
+  return api_return_loan(program, &loan, ok, err) && ok;
 }
 
 RgStatus rg_comm_reduce(RgComm *comm, const char *op, const char *type, void *numbers,
@@ -218,7 +220,7 @@ RgStatus rg_comm_reduce(RgComm *comm, const char *op, const char *type, void *nu
   COMM_CALL(comm, reduce(program, comm->comm, op, type, numbers, count, err));
 }
 
-static bool give_up(Comm *comm, const char *why) {
+static bool abort_ranks(Comm *comm, const char *why) {
   comm_abort(comm, why);
   return true;
 }
@@ -249,7 +251,7 @@ static bool trade(Program *program, Comm *comm, const RgParcel *out, int32_t out
   }
   ok = ok && comm_trade(comm, parcels, out_count, parcels + out_count, in_count, err);
   for (int32_t k = 0; k < borrowed; k++)
-    ok &= api_give_back(program, &loans[k], ok && k >= out_count, ok ? err : NULL);
+    ok &= api_return_loan(program, &loans[k], ok && k >= out_count, ok ? err : NULL);
   heap_free(heap, loans);
   heap_free(heap, parcels);
   return ok;
@@ -267,5 +269,5 @@ RgStatus rg_comm_trade(RgComm *comm, const RgParcel *out, int32_t out_count, con
 RgStatus rg_comm_abort(RgComm *comm, const char *why) {
   API_NEEDS(comm);
   API_NEEDS(why);
-  COMM_CALL(comm, give_up(comm->comm, why));
+  COMM_CALL(comm, abort_ranks(comm->comm, why));
 }

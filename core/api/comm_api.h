@@ -1,4 +1,4 @@
-/* comm_api.h - what comm_api.c and window_api.c share. For these two alone. */
+/* comm_api.h - shared by comm_api.c and window_api.c; private to them. */
 #ifndef RG_API_COMM_API_H
 #define RG_API_COMM_API_H
 
@@ -10,24 +10,24 @@
 struct RgComm {
   Object object;
   Comm *comm;
-  RgWindow *hashes; /* open windows of trees with hashes: peers look after barriers */
+  RgWindow *hashes; /* open windows of trees with hashes: peers reread these after barriers */
 };
 
 struct RgWindow {
   Object object;
-  RgComm *ranks;  /* held */
+  RgComm *ranks;  /* one reference */
   Window *window; /* NULL: freed */
-  Tree *tree;     /* of a field, held; NULL: an array's window */
-  Tree **peers;   /* by number in the team, held; NULL: not requested yet */
-  /* of a tree with hashes: */
+  Tree *tree;     /* the field's tree, one reference; NULL: an array's window */
+  Tree **peers;   /* by number in the team, one reference each; NULL: not requested yet */
+  /* for a tree with hashes: */
   Window *tables;
   RgWindow *next;
 };
 
-/* Device work of this rank comes before what it calls together. */
+/* Waits for this rank's work on the device. Every call that involves other ranks does so first. */
 bool api_finish_launches(Program *program, Error *err);
-/* Meets the other ranks; later calls read the peers' hashes again, which may have changed. */
-bool api_meet(const RgComm *ranks, Error *err);
+/* Waits for the other ranks, then rereads the peers' hashes, which may have changed. */
+bool api_barrier(const RgComm *ranks, Error *err);
 
 #define COMM_CALL(comm, call) \
   do { \
@@ -36,15 +36,17 @@ bool api_meet(const RgComm *ranks, Error *err);
     return API_CALL(program, api_finish_launches(program, err) && (call)); \
   } while (0)
 
-/* Bytes of a GPU's, which come to the host for what ranks tell each other. */
+/* A copy in host memory of bytes in GPU memory, for communication by the host. */
 typedef struct Loan {
-  void *bytes, *here;
+  void *bytes;     /* in GPU memory */
+  void *host_copy; /* NULL: the host can access `bytes` itself */
   uint64_t size_bytes;
-} Loan; /* here: NULL: in place */
-/* In *bytes, where the host has them until they are given back. What one rank cannot bring, the
- * others do not wait for. */
+} Loan;
+/* Sets *bytes to an address that the host can use until api_return_loan. On failure the other
+ * ranks, which would wait for the bytes, are told that this one failed. */
 bool api_borrow(Comm *comm, Program *program, void **bytes, uint64_t size_bytes, Loan *loan,
                 Error *err);
-bool api_give_back(Program *program, const Loan *loan, bool has_changed, Error *err);
+/* Frees the copy; has_changed: first writes it back to GPU memory. */
+bool api_return_loan(Program *program, const Loan *loan, bool has_changed, Error *err);
 
 #endif

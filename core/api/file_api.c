@@ -1,4 +1,4 @@
-/* file_api.c - files that are written by others as we write ours: see io/replace.h. */
+/* file_api.c - lets hosts replace files in the way that this library does: see io/replace.h. */
 #include <string.h>
 
 #include "api/api.h"
@@ -13,7 +13,7 @@ RgStatus rg_file_begin(const char *what, const char *path, char *temporary, int6
   Replacement out;
   Error err;
   error_clear(&err);
-  if (!replace_begin(&out, what, path, &err)) return api_tell(&err);
+  if (!replace_begin(&out, what, path, &err)) return api_keep_error(&err);
   replace_close(&out);
   size_t length = strlen(out.temporary);
   if (size_bytes > (int64_t)length) {
@@ -32,9 +32,9 @@ RgStatus rg_file_end(const char *what, const char *path, const char *temporary, 
   Error err;
   error_clear(&err);
   if (!replace_resume(&out, what, path, temporary, &err)) {
-    if (keep) return api_tell(&err);
+    if (keep) return api_keep_error(&err);
   } else if (keep) {
-    return replace_end(&out, &err) ? 0 : api_tell(&err);
+    return replace_end(&out, &err) ? 0 : api_keep_error(&err);
   }
   replace_abandon(&out);
   return 0;

@@ -10,7 +10,7 @@
 
 enum { LARGEST_SIDE = 65535 };
 
-/* What has the numbers: one of the three. */
+/* The source of the numbers: one of the three. */
 typedef struct Subject {
   Field *field;
   Array *array;
@@ -51,7 +51,7 @@ static double scaled(double value, const Picture *picture) {
   return picture->gamma == 1 ? at : pow(at, 1 / picture->gamma);
 }
 
-/* Opacity is what it is, whatever gamma. */
+/* Gamma does not apply to opacity. */
 static void paint_pixel(const Picture *picture, const double *values, uint8_t *rgba) {
   rgba[3] = 255;
   if (picture->subject.parts == 1) {
@@ -105,7 +105,7 @@ static bool write_floats(Picture *picture, const char *path, Error *err) {
   return ok;
 }
 
-/* -- what is shown ----------------------------------------------------------------------------- */
+/* -- the source of a picture ------------------------------------------------------------------- */
 
 static bool find_subject(Program *program, const RgPicture *from, Subject *subject, Error *err) {
   Field *field = (Field *)from->field;
@@ -210,7 +210,7 @@ static bool paint_picture(Program *program, const RgPicture *from, uint8_t *rgba
   return ok;
 }
 
-/* The picture as the caller's version has it; false: there is none in it. */
+/* Copies the members that the caller's version of the struct has; false if it names no source. */
 static bool take_picture(const RgPicture *from, RgPicture *picture) {
   *picture = (RgPicture){0};
   if (!from || from->struct_size < (int32_t)sizeof from->struct_size) return false;

@@ -1,7 +1,7 @@
-/* lua_where.c - which line of Lua called: the one function here that is a function of Lua's.
- * `debug.getinfo` would make a table of half a KiB for each launch that is queued. Declares what it
- * needs of Lua 5.1's interface itself, weakly: a host that exports none of it, or is no Lua, loads
- * the library all the same. Decision D-device-05. */
+/* lua_where.c - finds the line of Lua that called. It is the only function of this library that Lua
+ * calls by its C API, because `debug.getinfo` would create a table of half a KiB for each queued
+ * launch. The functions of Lua 5.1 that it needs are declared here as weak symbols, so that hosts
+ * without Lua can load the library, too. Decision D-device-05. */
 #include <stddef.h>
 
 #include "regolith.h"

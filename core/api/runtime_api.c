@@ -62,7 +62,7 @@ RgStatus api_refuse(const char *call, const char *what) {
   return RG_ERROR_ARGUMENT;
 }
 
-RgStatus api_tell(const Error *err) {
+RgStatus api_keep_error(const Error *err) {
   loose = *err;
   loose.more = NULL;
   return (RgStatus)err->code;
@@ -159,8 +159,8 @@ const char *rg_next_line(RgRuntime *runtime, int64_t *length) {
   return program ? lines_take(&program->engine, length ? length : &unused) : NULL;
 }
 
-/* Queued launches draw their random numbers first; if one fails, the next call that asks for
- * failures reports it. */
+/* Waits for queued launches, which must draw their random numbers first. If one fails, the next
+ * call that checks for failures reports it. */
 static bool finish_launches(Program *program) {
   Device *device = program->store.device;
   if (device && device->queued) device->report_all(device->report_data, NULL);
@@ -307,7 +307,7 @@ RgStatus rg_allocations(RgRuntime *runtime, RgAllocations *allocations) {
 }
 
 static bool count_allocations(Program *program, bool on) {
-  counted_switch(&program->store.counted, on);
+  counted_set_counting(&program->store.counted, on);
   return true;
 }
 

@@ -2,7 +2,8 @@
 #include "api/api.h"
 #include "snapshot/snapshot.h"
 
-/* Queued launches draw their random numbers, and report their failures, before this call. */
+/* Waits for queued launches, so that they draw their random numbers, and report failures, before
+ * the state is saved or replaced. */
 static bool finish_launches(Program *program, Error *err) {
   Device *device = program->store.device;
   return owner_check(&program->owner, err) &&

@@ -1,12 +1,12 @@
-/* stand_in_api.c - chunks that the host's Lua cannot read: regolith.h's calls. They belong to no
- * runtime, so each result has memory of its own. */
+/* stand_in_api.c - regolith.h's calls for chunks with syntax that the host's Lua cannot parse. They
+ * belong to no runtime, so each result has memory of its own. */
 #include <stdlib.h>
 
 #include "api/api.h"
 #include "front/stand_in.h"
 
 typedef struct Held {
-  RgStandIns shown; /* first: what the caller has */
+  RgStandIns shown; /* must be first: the part that the caller sees */
   Heap heap;
   Scratch scratch;
   Str chunk;

@@ -6,10 +6,11 @@
 
 /* -- the memory -------------------------------------------------------------------------------- */
 
+/* The memory of an array that was moved into a window. */
 typedef struct Moved {
   void *here;
   uint64_t size_bytes;
-} Moved; /* an array's memory in a window */
+} Moved;
 
 static void unmap_moved(void *context) {
   Moved *moved = context;
@@ -17,16 +18,16 @@ static void unmap_moved(void *context) {
   free(moved);
 }
 
-/* What it is, as a number. */
 static uint64_t hash_text(const char *text) {
   uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
   for (; *text; text++) hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
   return hash;
 }
 
+/* A range along axis 0 of an array. */
 typedef struct Rows {
   int64_t first, count;
-} Rows; /* along axis 0 of an array */
+} Rows;
 
 static bool are_all(const Array *array, Rows rows) {
   return rows.first == 0 && rows.count == array->shape[0];
@@ -40,7 +41,7 @@ static uint64_t declared_as(const Array *array, Rows rows) {
   return (hash ^ (uint64_t)rows.count) * 0x100000001b3u;
 }
 
-/* Together. */
+/* All ranks call it together. */
 static Window *open_on_gpu(Device *device, Comm *comm, RtTree *tree, uint64_t size_bytes,
                            uint64_t declared, Error *err) {
   const DeviceSharingTable *sharing = device->table->sharing;
@@ -57,8 +58,8 @@ static bool can_be_window(const Array *array, Error *err) {
   if (!array_check(array, err)) return false;
   if (block_is_own(array->block) || array->is_moved) return true;
   error_set(err, RG_ERROR_ARGUMENT,
-            array->held ? "%s shares memory with kernels and may grow: it cannot become a window"
-                        : "%s wraps memory that is not its own: it cannot become a window",
+            array->held ? "%s cannot become a window: it shares memory with kernels and may grow"
+                        : "%s cannot become a window: it wraps memory that is not its own",
             array_label(array, label));
   return error_hint(err, "open the window on a copy: rg.array(T, ..):copy_from(a); of a part of an "
                          "rg.array: comm:window(a, first, count)");
@@ -67,14 +68,15 @@ static bool can_be_window(const Array *array, Error *err) {
 static bool has_rows(const Array *array, Rows rows, Error *err) {
   char label[100];
   if (rows.first >= 0 && rows.count > 0 && rows.count <= array->shape[0] - rows.first) return true;
-  return error_set(err, RG_ERROR_ARGUMENT,
-                   "a window of %lld elements from %lld on along axis 0 is "
-                   "not a part of %s, which has %lld there",
-                   (long long)rows.count, (long long)rows.first, array_label(array, label),
-                   (long long)array->shape[0]);
+  return error_set(
+      err, RG_ERROR_ARGUMENT,
+      "a window of %lld elements along axis 0, beginning at %lld, is not a part of %s, "
+      "which has %lld",
+      (long long)rows.count, (long long)rows.first, array_label(array, label),
+      (long long)array->shape[0]);
 }
 
-/* Its elements go to the window's memory. */
+/* Moves the array's elements into the window's memory. */
 static bool move_in(Comm *comm, Array *array, Window *window, Error *err) {
   Moved *moved = malloc(sizeof *moved);
   if (!moved) {
@@ -131,7 +133,7 @@ static void leave_hashes(RgWindow *handle) {
   if (*link) *link = handle->next;
 }
 
-/* The last release may come from a finalizer: it says nothing to the others. */
+/* The last release may come from a finalizer, so it must not communicate with the other ranks. */
 static void window_end(Object *object) {
   RgWindow *handle = (RgWindow *)object;
   leave_hashes(handle);
@@ -152,16 +154,16 @@ static RgWindow *new_handle(Program *program, RgComm *ranks, Error *err) {
   return handle;
 }
 
-/* After it, peers' elements are there. */
+/* Waits for all ranks: after that, peers' elements can be read. */
 static bool finish_window(RgWindow *handle, RgWindow **out, Error *err) {
-  bool ok = handle->window && api_meet(handle->ranks, err);
+  bool ok = handle->window && api_barrier(handle->ranks, err);
   if (ok) *out = handle;
   else object_release(&handle->object);
   return ok;
 }
 
-/* Where ranks differ, each says what it has. */
-static void tell_array(const Comm *comm, const Array *array, Error *err) {
+/* If the arrays of ranks differ, each rank's error names its own. */
+static void describe_array(const Comm *comm, const Array *array, Error *err) {
   char label[100], shape[200];
   if (!err || err->code != RG_ERROR_RANK || comm->is_lost) return;
   numbers_join(shape, sizeof shape, array->shape, array->rank, ", ");
@@ -177,7 +179,7 @@ static bool make_window(Program *program, RgComm *ranks, Array *array, Rows rows
   RgWindow *handle = new_handle(program, ranks, err);
   if (!handle) return false;
   handle->window = open_window(ranks->comm, array, rows, err);
-  if (!handle->window) tell_array(ranks->comm, array, err);
+  if (!handle->window) describe_array(ranks->comm, array, err);
   return finish_window(handle, out, err);
 }
 
@@ -213,7 +215,8 @@ static bool can_be_shared(Field *field, Error *err) {
          error_set(err, RG_ERROR_ARGUMENT, "%s belongs to another rank", field_label(field, label));
 }
 
-/* What peers read of a tree: of a sparse one not the workers' sinks, past its nodes. */
+/* The bytes of a tree that peers read. In a sparse tree, the workers' sinks, which are behind its
+ * nodes, are not shared. */
 static uint64_t shared_bytes(const Tree *tree) {
   return tree->layout->is_sparse ? tree->rt.reserved : tree->arena.reserved;
 }
@@ -221,7 +224,7 @@ static uint64_t shared_bytes(const Tree *tree) {
 static bool publish(void *tree, Error *err) { return tree_publish(tree, err); }
 static void end_reading(void *tree) { tree_read_end(tree); }
 
-/* What says where the nodes of its hashes are; it is the host's. */
+/* Opens a window on the tables that locate the nodes of its hashes; they are in host memory. */
 static bool open_tables(RgWindow *handle, uint64_t declared, Error *err) {
   Tree *tree = handle->tree;
   if (!tree_has_hashes(tree)) return true;
@@ -235,7 +238,7 @@ static bool open_tables(RgWindow *handle, uint64_t declared, Error *err) {
   return true;
 }
 
-/* NULL, with err: on all ranks. */
+/* On failure NULL with err, on all ranks. */
 static Window *open_tree_window(RgWindow *handle, uint64_t declared, Error *err) {
   Comm *comm = handle->ranks->comm;
   Tree *tree = handle->tree;
@@ -347,7 +350,7 @@ static bool move(Program *program, RgWindow *handle, int32_t rank, int64_t at, v
     return false;
   bool ok = to ? window_get(handle->window, rank, (uint64_t)at, bytes, size, err)
                : window_put(handle->window, rank, (uint64_t)at, bytes, size, err);
-  return api_give_back(program, &loan, ok && to, err) && ok;
+  return api_return_loan(program, &loan, ok && to, err) && ok;
 }
 
 RgStatus rg_window_get(RgWindow *window, int32_t rank, int64_t at, void *to, int64_t size_bytes) {

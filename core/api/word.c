@@ -45,7 +45,7 @@ typedef struct Words {
   const char *const *words; /* by value, from `first` on */
   int first, end;
   ErrorCode code;
-  const char *what; /* an unknown word is not .. */
+  const char *what; /* for the message "'..' is not a device" */
 } Words;
 
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))
@@ -56,7 +56,7 @@ static const Words lists[] = {
                           "a text of a kernel"},
     [WORD_NODE_ACTION] = {node_actions, 0, COUNT(node_actions), RG_ERROR_ARGUMENT,
                           "an action of nodes"},
-    /* a tree is created with its root, and no other is declared */
+    /* without the root: a tree is created with it, and no other can be declared */
     [WORD_NODE_KIND] = {node_kinds, SNODE_ROOT + 1, COUNT(node_kinds), RG_ERROR_TREE_DECLARATION,
                         "a kind of node"},
     [WORD_PALETTE] = {palettes, 0, COUNT(palettes), RG_ERROR_ARGUMENT, "a palette"},

@@ -1,5 +1,5 @@
-/* word.h - the words that calls of regolith.h take in place of an enum, which rooms have. The rows
- * of the rooms' .def tables are all that is known of a word. */
+/* word.h - words: calls of regolith.h take a text where the rooms use an enum. The words come from
+ * the rooms' .def tables, and nothing else here knows them. */
 #ifndef RG_API_WORD_H
 #define RG_API_WORD_H
 
@@ -15,11 +15,11 @@ typedef enum WordList {
   WORD_LIST_COUNT
 } WordList;
 
-/* Is it a word of the list? Then *value is what the enum says. */
+/* Is it a word of the list? Then *value is its value of the enum. */
 bool word_find(WordList list, const char *text, int *value);
-/* The same, and a refusal that names all words where it is not one. */
+/* The same, with an error that lists all words if it is not one of them. */
 bool word_parse(WordList list, const char *text, int *value, Error *err);
-/* The word that may have been meant; NULL: none is near. */
+/* The word of the list whose spelling is nearest, for "did you mean"; NULL: none is near. */
 const char *word_nearest(WordList list, const char *text);
 
 #endif

@@ -201,8 +201,8 @@ int main(void) {
       print(text(rg.new, { arch = "cuda" }))
     ]])
     build "sand.lua -o small --bundle game.lua --targets x86-64-v2"
-    assert.equal("64\nthis library runs kernels of modules, and compiles none: it is without a "
-      .. "compiler\nthis library, which has no compiler, runs no kernels on GPUs\n",
+    assert.equal("64\nthis library has no compiler: it only runs the compiled kernels of modules\n"
+      .. "this library has no compiler, and cannot run kernels on GPUs\n",
       (shell(("env -i '%s/small/bin/game'"):format(scratch))))
     local library = assert(io.open(scratch .. "/small/lib/libregolith.so.1", "rb"))
     local bytes = library:seek "end"

@@ -1,5 +1,6 @@
-/* absent.c - of the player library (api/CMakeLists.txt), in place of the front end, the passes and
- * GPUs: what would compile is refused by one sentence. Kernels of modules never come here. */
+/* absent.c - replaces the front end, the passes and GPUs in the player library
+ * (api/CMakeLists.txt): every call that would compile fails with one error. Kernels of modules
+ * never call these functions. */
 #include "device/device.h"
 #include "emit_lua/emit_lua.h"
 #include "front/parser.h"
@@ -12,7 +13,7 @@
 
 static bool refuse(Error *err) {
   error_set(err, RG_ERROR_LIBRARY,
-            "this library runs kernels of modules, and compiles none: it is without a compiler");
+            "this library has no compiler: it only runs the compiled kernels of modules");
   return error_hint(err, "build a module: regolith build script.lua -o FOLDER");
 }
 
@@ -46,11 +47,11 @@ bool module_archive(const Module *module, const char *prefix, const char *path, 
 
 Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err) {
   (void)heap, (void)options;
-  error_set(err, RG_ERROR_DEVICE, "this library, which has no compiler, runs no kernels on GPUs");
+  error_set(err, RG_ERROR_DEVICE, "this library has no compiler, and cannot run kernels on GPUs");
   return NULL;
 }
 
-/* -- what only a kernel with a text reaches ---------------------------------------------------- */
+/* -- functions that only kernels with a source text call --------------------------------------- */
 
 static _Noreturn void fail(void) {
   Error failure;
