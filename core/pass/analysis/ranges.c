@@ -123,7 +123,9 @@ static bool spans_hold(IndexRange begin, IndexRange last, int64_t step) {
   return !begin.base || (step > 0 ? begin.high <= last.low : begin.low >= last.high);
 }
 
-/* The index of a numeric `for` with a constant step, between its begin and its last. */
+/* The index of a numeric `for` with a constant step, between its begin and its last. If one of
+ * these may be anything, as in `for j = max(0, i - r), min(n, i + r)`, the index is a base, which
+ * checks before the loop compare at both ends. */
 static IndexRange range_of_loop_index(const IrInst *param, int *budget) {
   const IrInst *loop = param->region ? param->region->owner : NULL;
   int64_t step = loop ? facts_step(loop) : 0;
@@ -136,7 +138,8 @@ static IndexRange range_of_loop_index(const IrInst *param, int *budget) {
   r.low = step > 0 ? begin.low : last.low;
   /* if the last index is lower, the loop does not run */
   r.high = max_i64(step > 0 ? last.high : begin.high, r.low);
-  return r;
+  bool is_open = r.low <= type_least(param->type) || r.high >= type_most(param->type);
+  return !r.base && is_open ? base_range(param) : r;
 }
 
 static IndexRange range_of(const IrInst *inst, int *budget) {
