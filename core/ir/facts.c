@@ -334,3 +334,19 @@ int64_t facts_trips(const IrInst *loop) {
   uint64_t after_first = distance / (step > 0 ? (uint64_t)step : -(uint64_t)step);
   return after_first < INT64_MAX ? (int64_t)after_first + 1 : INT64_MAX;
 }
+
+bool facts_reads_after(const IrInst *load, const IrInst *store, int64_t *iterations, bool *never) {
+  const IrInst *from = load->operands[0], *to = store->operands[0], *loop = load->region->owner;
+  int64_t bytes, step = loop ? facts_step(loop) : 0;
+  Affine index;
+  if (!step || step == INT64_MIN || from->op != IR_OFFSET || to->op != IR_OFFSET) return false;
+  if (from->stride != to->stride || !facts_same_value(from->operands[0], to->operands[0]))
+    return false;
+  if (!facts_distance(from->operands[1], to->operands[1], &bytes)) return false;
+  if (!facts_affine(from->operands[1], load->region, &index)) return false;
+  bytes = bytes * from->stride + to->imm - from->imm;
+  int64_t moves = step * facts_factor(&index, load->region->params.items[0]) * from->stride;
+  *iterations = moves ? bytes / moves : 1;
+  *never = moves ? bytes % moves || *iterations <= 0 : bytes;
+  return true;
+}

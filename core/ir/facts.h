@@ -5,6 +5,7 @@
  *     what is this index as an affine sum?         facts_split_constant, facts_affine
  *     what is the distance of two indices?               facts_distance
  *     how often does this loop run?                facts_step, facts_trips
+ *     when is a stored element read?               facts_reads_after
  *
  * pass/analysis/dependence.h answers in which iterations two accesses reach one element.
  * Every answer is conservative: `false` means that no proof was found. A query visits a bounded
@@ -101,5 +102,10 @@ bool facts_bounds(const IrInst *loop, int64_t *begin, int64_t *last);
 /* The number of iterations of a FOR between constants, INT64_MAX if it is that or more; -1: it is
  * not known. */
 int64_t facts_trips(const IrInst *loop);
+
+/* How many iterations of the FOR around both before the load does the store write the element that
+ * the load reads? False if that is not known; *never if the load reads no element that the store
+ * writes. Other values of the addresses are taken to be invariant. */
+bool facts_reads_after(const IrInst *load, const IrInst *store, int64_t *iterations, bool *never);
 
 #endif

@@ -167,12 +167,112 @@ static void visit_loads(Loads *loads, IrRegion *region) {
   }
 }
 
+/* -- loads of what the iteration before has stored --------------------------------------------- */
+
+/* Scalar replacement: a serial loop keeps in a variable what its next iteration reads.
+ *
+ *   for %a, %b, %one (%k) {             %v = var
+ *     %x = mem.load p(%k - 1)           if le %a, %b { set %v, (mem.load p(%a - 1)) }
+ *     ..                                for %a, %b, %one (%k) {
+ *     mem.store p(%k), %y        =>       %x = get %v
+ *   }                                     ..
+ *                                         mem.store p(%k), %y
+ *                                         set %v, %y
+ *                                       }
+ *
+ * A load waits for the store before it, several times as long as for an addition; and lanes would
+ * gather what they have just scattered. LLVM finds few such loads, since it must prove that an i32
+ * index does not wrap. Load and store are directly in the body, and nothing else in it changes the
+ * element. D-pass-109. */
+
+static bool is_recomputable(const IrInst *value, const IrRegion *body) {
+  if (!ir_is_inside(value, body) || value == body->params.items[0]) return true;
+  if (value->op == IR_GET || value->regions[0] || !(ir_effects(value) & IR_PURE)) return false;
+  for (int i = 0; i < value->operand_count; i++)
+    if (!is_recomputable(value->operands[i], body)) return false;
+  return true;
+}
+
+/* Does the index of the address move with the loop alone? */
+static bool moves_with_loop(const IrInst *address, const IrRegion *body) {
+  Affine index;
+  if (address->op != IR_OFFSET || !facts_is_invariant(address->operands[0], body)) return false;
+  if (!facts_affine(address->operands[1], body, &index)) return false;
+  for (int i = 0; i < index.count; i++)
+    if (index.values[i] != body->params.items[0] && !facts_is_invariant(index.values[i], body))
+      return false;
+  return true;
+}
+
+static bool is_followed_by(const IrInst *first, const IrInst *second) {
+  while (first && first != second) first = first->next;
+  return first != NULL;
+}
+
+/* The store of the loop's body that writes what the load before it reads in the next iteration, or
+ * NULL. */
+static const IrInst *store_before(IrInst *loop, const IrInst *load) {
+  const IrRegion *body = loop->regions[0];
+  if (!load->alias || !moves_with_loop(load->operands[0], body)) return NULL;
+  for (const IrInst *store = body->last; store; store = store->previous) {
+    int64_t iterations;
+    bool never;
+    if (store->op != IR_MEM_STORE || store->alias != load->alias) continue;
+    if (!type_equal(store->operands[1]->type, load->type) || !is_followed_by(load, store) ||
+        !moves_with_loop(store->operands[0], body) ||
+        !facts_reads_after(load, store, &iterations, &never) || never || iterations != 1)
+      return NULL;
+    for (const IrInst *at = body->first; at; at = ir_following(at, body))
+      if (at != store && may_change(at, load)) return NULL;
+    return is_recomputable(load->operands[0], body) ? store : NULL;
+  }
+  return NULL;
+}
+
+static void carry_load(IrKernel *kernel, IrInst *loop, IrInst *load, const IrInst *store) {
+  IrRegion *body = loop->regions[0];
+  IrMap *first = ir_map(kernel->scratch, kernel);
+  IrBuilder b = rewrite_before(kernel, loop);
+  IrInst *var = ir_var(&b, load->type);
+  IrOp runs = facts_step(loop) > 0 ? IR_LE : IR_GE;
+  IrInst *guard = ir_if(&b, ir_binary(&b, runs, loop->operands[0], loop->operands[1]));
+  IrBuilder inside = rewrite_into(&b, guard->regions[0]);
+  ir_map_put(first, body->params.items[0], loop->operands[0]);
+  rewrite_recompute(&inside, load->operands[0], body, first);
+  IrInst *start = ir_copy_inst(kernel, load, first);
+  ir_region_append(guard->regions[0], start);
+  ir_set(&inside, var, start);
+  IrBuilder top = rewrite_first(kernel, body, load), after = rewrite_after(kernel, store);
+  ir_set(&after, var, store->operands[1]);
+  ir_replace_uses(load, ir_get(&top, var));
+  ir_delete(load);
+}
+
+static void carry_loads_of_loop(IrKernel *kernel, IrInst *loop) {
+  int64_t step = facts_step(loop);
+  if (!step || step == INT64_MIN || loop->rolled || loop->independent) return;
+  if (!type_is_integer(loop->operands[0]->type)) return;
+  for (IrInst *inst = loop->regions[0]->first; inst; inst = inst->next)
+    if (ir_has_exit(inst)) return;
+  for (IrInst *load = loop->regions[0]->first, *next; load; load = next) {
+    next = load->next;
+    const IrInst *store = load->op == IR_MEM_LOAD ? store_before(loop, load) : NULL;
+    if (store) carry_load(kernel, loop, load, store);
+  }
+}
+
+static void visit_loads_of_body(IrKernel *kernel, IrRegion *body) {
+  visit_loads(&(Loads){0}, body);
+  for (IrInst *loop = body->first; loop; loop = ir_following(loop, body))
+    carry_loads_of_loop(kernel, loop);
+}
+
 bool pass_redundant_loads(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
     if (task->kind != TASK_RANGE) continue;
-    visit_loads(&(Loads){0}, task->body);
-    if (task->interior) visit_loads(&(Loads){0}, task->interior);
+    visit_loads_of_body(kernel, task->body);
+    if (task->interior) visit_loads_of_body(kernel, task->interior);
   }
   return true;
 }

@@ -249,24 +249,6 @@ static bool goes_through_node(const LaneSurvey *s, const IrInst *ptr) {
   return ptr->op == IR_PARAM && s->often > 1;
 }
 
-/* How many iterations of their loop before the load does the store write the element that the load
- * reads? False if that is not known; *never if the load reads no element that the store writes. */
-static bool reads_after(const IrInst *load, const IrInst *store, int64_t *iterations, bool *never) {
-  const IrInst *from = load->operands[0], *to = store->operands[0], *loop = load->region->owner;
-  int64_t bytes, step = loop ? facts_step(loop) : 0;
-  Affine index;
-  if (!step || step == INT64_MIN || from->op != IR_OFFSET || to->op != IR_OFFSET) return false;
-  if (from->stride != to->stride || !facts_same_value(from->operands[0], to->operands[0]))
-    return false;
-  if (!facts_distance(from->operands[1], to->operands[1], &bytes)) return false;
-  if (!facts_affine(from->operands[1], load->region, &index)) return false;
-  bytes = bytes * from->stride + to->imm - from->imm;
-  int64_t moves = step * facts_factor(&index, load->region->params.items[0]) * from->stride;
-  *iterations = moves ? bytes / moves : 1;
-  *never = moves ? bytes % moves || *iterations <= 0 : bytes;
-  return true;
-}
-
 /* How many insts of the body are executed after the first one and before the second one, which
  * belongs to an iteration that is `iterations` later? */
 static int64_t insts_between(const IrInst *first, const IrInst *second, int64_t iterations) {
@@ -286,7 +268,7 @@ static bool waits_for_store(const LaneSurvey *s, const IrInst *inst) {
     int64_t iterations;
     bool never;
     if (at->op != IR_MEM_STORE || at->alias != inst->alias) continue;
-    if (!reads_after(inst, at, &iterations, &never)) return true;
+    if (!facts_reads_after(inst, at, &iterations, &never)) return true;
     if (!never && insts_between(at, inst, iterations) < JUST_WRITTEN) return true;
   }
   return false;
