@@ -17,6 +17,7 @@ enum {
   LONGEST = 40000, /* and of one that compiles too long */
   REPAYS = 4,      /* ops that lanes must save per iteration, for each inst of a long body */
   GAIN = 80,       /* largest vector cost, in percent of the scalar cost */
+  NARROWEST = 4,   /* lanes of a range whose iterations wait for those before */
   FOUND_GAIN = 90, /* largest cost, in percent, where lanes only find iterations */
   ACTIVE = 30,     /* guessed percentage of active cells under a mask, */
   NOT_FEW = 60     /* and in rows whose sparse parts run in a scalar loop (IR_LONGEST_TWICE) */
@@ -181,6 +182,26 @@ static bool choose_alternate(PassContext *ctx, IrKernel *kernel, IrTask *task, i
   return true;
 }
 
+/* The width at which lanes pay if they do not at the full width, which is returned otherwise. In a
+ * long serial loop, as a filter along each position's row, few positions share the wait for the
+ * iteration before, and do not reach too many cache lines. Adds the wait to the survey of the
+ * narrower width. Decision D-pass-108. */
+static int choose_narrower(PassContext *ctx, const IrKernel *kernel, const IrTask *task, int width,
+                           LaneSurvey *s) {
+  int best = width;
+  if (ctx->prefers_scalar || s->obstacle || s->scalar_wait <= 0 || is_profitable(ctx, s))
+    return width;
+  for (int less = width / 2; less >= NARROWEST; less /= 2) {
+    LaneSurvey narrow = survey_range(ctx, kernel, task, less);
+    narrow.scalar_cost += narrow.scalar_wait;
+    bool is_better = best == width || narrow.vector_cost * best < s->vector_cost * less;
+    if (!is_profitable(ctx, &narrow) || !is_better) continue;
+    *s = narrow;
+    best = less;
+  }
+  return best;
+}
+
 /* False if it stays scalar, also for LLVM, whose estimate of gathers would be too low. */
 static bool choose_range(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   int width = choose_width(ctx, ir_task_main(task));
@@ -190,6 +211,7 @@ static bool choose_range(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   LaneSurvey s = survey_range(ctx, kernel, task, width);
   bool stays = must_keep_order(ctx, task->body);
   if (!stays && choose_compaction_of_range(ctx, kernel, task, width, &s)) return true;
+  width = choose_narrower(ctx, kernel, task, width, &s);
   if (!stays && !s.obstacle) non_temporal_mark(ctx, kernel, task, &s);
   bool is_simple = !stays && !s.obstacle && s.is_simple && !ctx->forces_lanes && !task->traffic &&
                    !task->has_words;

@@ -22,6 +22,9 @@ typedef struct LaneSurvey {
   int scattered;
   /* cost of `width` iterations: scalar, with inner loops perhaps in lanes; and vectorised */
   double scalar_cost, vector_cost;
+  /* how long scalar iterations wait for values of the iteration before, in long loops; a vector
+   * waits once */
+  double scalar_wait;
   bool is_simple;          /* LLVM's own vectoriser handles it */
   bool gathers;            /* some lanes access elements far from each other */
   bool fetches, is_atomic; /* prefetches elements; updates shared elements atomically */

@@ -26,6 +26,7 @@
 #include "ir/access.h"
 #include "ir/address.h"
 #include "ir/facts.h"
+#include "pass/rewrite.h"
 #include "pass/vector/lanes.h"
 
 /* a scalar op is 1 */
@@ -58,6 +59,8 @@ enum {
   JUST_WRITTEN = 100,   /* insts in which scatters come to an end */
   MOST_LOCAL = 1 << 14, /* bytes of a local array of all lanes */
   MATHS = 48,           /* a mathematical function, in doubles */
+  LATENCY = 8,          /* from a float operand to the result */
+  MOST_CHAINED = 200,   /* insts of a body that is searched for chains */
   RARE_PATH = 2,        /* per lane, for the rare slow path of a call that may activate */
   DIVISION = 8,
   ATOMIC = 20
@@ -476,6 +479,41 @@ static double wait_factor(const LaneSurvey *s, const IrInst *loop) {
   return WAIT;
 }
 
+/* The latency of the float operations that lead from a variable of the loop to its next value,
+ * directly in the body; 0: there are none. */
+static double chain_of(const LaneSurvey *s, const IrRegion *body, const IrInst *var) {
+  double *ready = scratch_array(s->ctx->scratch, double, s->kernel->next_id), longest = 0;
+  for (const IrInst *inst = body->first; inst; inst = inst->next) {
+    double start = 0;
+    if (inst->op == IR_GET) {
+      ready[inst->id] = inst->operands[0] == var ? LATENCY : 0;
+      continue;
+    }
+    for (int i = 0; i < inst->operand_count; i++)
+      if (ready[inst->operands[i]->id] > start) start = ready[inst->operands[i]->id];
+    if (inst->op == IR_SET && inst->operands[0] == var) longest = start - LATENCY;
+    bool computes = start > 0 && type_is_float(inst->type) && inst->op != IR_MEM_LOAD;
+    int cost = op_cost(inst);
+    if (computes) ready[inst->id] = start + (cost > LATENCY ? cost : LATENCY);
+  }
+  return longest;
+}
+
+/* The least time of an iteration of a long loop, if each one waits for the one before. Shorter
+ * loops overlap with what follows them. */
+static double longest_chain(const LaneSurvey *s, const IrInst *loop) {
+  const IrRegion *body = loop->regions[0];
+  double longest = 0;
+  if (loop->op != IR_FOR || lanes_guess_trips(loop).trips < LONG) return 0;
+  if (rewrite_count((IrRegion *)body) > MOST_CHAINED) return 0;
+  for (const IrInst *set = body->first; set; set = set->next) {
+    if (set->op != IR_SET || ir_is_inside(set->operands[0], body)) continue;
+    double chain = chain_of(s, body, set->operands[0]);
+    if (chain > longest) longest = chain;
+  }
+  return longest;
+}
+
 /* Lanes of a divergent loop wait for the one with the largest trip count. In a loop nested in such
  * a loop, the remaining lanes are mostly alike, or have waited already. */
 static void survey_loop(LaneSurvey *s, const IrInst *inst) {
@@ -498,6 +536,8 @@ static void survey_loop(LaneSurvey *s, const IrInst *inst) {
   survey_region(s, inst->regions[0]);
   s->waiting -= waits;
   s->scattered -= scatters;
+  double wait_of_each = longest_chain(s, inst) * s->often - (s->scalar_cost - alone);
+  if (wait_of_each > 0) s->scalar_wait += wait_of_each;
   s->often = often;
   s->visits = visits;
   if (!inst->rolled) survey_inner(s, inst, alone);
@@ -548,6 +588,7 @@ LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const La
   survey_region(&s, body->region);
   s.is_simple = s.is_simple && !reads_elsewhere(body->region);
   s.scalar_cost *= s.width;
+  s.scalar_wait *= s.width;
   if (s.fetches && s.is_atomic && !s.obstacle)
     s.obstacle = "elements are fetched ahead of their use";
   return s;
