@@ -1,4 +1,4 @@
--- live.lua NAME - runs an example of the gallery as in a window, which nobody sees: some frames, in
+-- live.lua NAME - runs an example of the gallery in a hidden window: some frames, in
 -- which the mouse is dragged and each slider is moved. Prints `live`; fails where it ends in an
 -- error, has fewer than two sliders, or shows nothing new.
 package.path = "lua/?.lua;lua/?/init.lua;" .. package.path
@@ -59,7 +59,7 @@ end
 function window.try(session, options)
   local w = window.create_filmed(session, options, "a test", name)
   if not w.canvas.is_gl then
-    print "live" -- what needs OpenGL is not there to be tried
+    print "live" -- without OpenGL, its examples cannot be tried
     os.exit(0)
   end
   w.film = false

@@ -59,7 +59,7 @@ local function is_inside(node, at)
   return true
 end
 
-local function lineage(node) -- the node itself and its ancestors, those that are sparse
+local function lineage(node) -- the sparse ones among the node and its ancestors
   local list = {}
   while node do
     if comes_and_goes(node) then table.insert(list, 1, node) end

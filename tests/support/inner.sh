@@ -1,4 +1,4 @@
-# inner.sh - what somebody runs while working on a change: `--quick` what a change usually breaks,
+# inner.sh - what one runs while working on a change: `--quick` what a change usually breaks,
 # `--changed` what the files that differ from main can break. Sourced after suites.sh.
 
 # Compiled as a new user has it; C rooms but llvm_bc, whose tests count minutes of threads.

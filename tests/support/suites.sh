@@ -94,7 +94,7 @@ costliest_specs() { # PROGRESS
 }
 
 # busted counts in words of its own; `N successes / N failures / N errors / N pending`. What counted
-# memory somebody still held at the end of a runtime counts as failures, too. If busted itself ends
+# memory that is still held at the end of a runtime counts as a failure, too. If busted itself ends
 # early, the last line of `progress`, to which the helper writes, names the test that ran.
 run_busted() {
   local name="$1" log line progress begin=$EPOCHREALTIME used why="" held
@@ -131,7 +131,7 @@ run_busted() {
   rm -f "$log" "$progress"
 }
 
-run_c_tests() { # BUILD ROOMS [PROGRAMS], all that are there
+run_c_tests() { # BUILD ROOMS [PROGRAMS], or all programs
   local room program programs
   for room in $c_rooms; do
     wants "$2" "$room" || continue
