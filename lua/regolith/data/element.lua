@@ -310,9 +310,7 @@ function element.kind(kind)
       return self
     end
     if count ~= rank + 1 then
-      return fail.argument(
-        ("x:set takes %d indices and a value, not %d arguments"):format(rank, count), nil,
-        "index.count")
+      return index.refuse_set(rank, count)
     end
     for k = 1, rank do buffer[k - 1] = index.check((select(k, ...))) end
     set_element(self, pointer, rank, (select(count, ...)))

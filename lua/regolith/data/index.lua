@@ -148,4 +148,11 @@ function index.unpacker(count)
   return loadstring(text, fail.own_chunk)(index.as_number)
 end
 
+--- Raises: x:set was called with `count` arguments, but there are `rank` axes.
+function index.refuse_set(rank, count)
+  return fail.argument(("x:set takes %s and a value, got %d argument%s"):format(
+    rank == 1 and "an index" or rank .. " indices", count, count == 1 and "" or "s"), nil,
+    "index.count")
+end
+
 return index

@@ -4,6 +4,7 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
+local index = require "regolith.data.index"
 local matrix = require "regolith.data.matrix"
 local types = require "regolith.data.type"
 local subject = require "regolith.data.subject"
@@ -162,8 +163,7 @@ function methods.set(self, ...)
   local indices = { ... }
   local v = table.remove(indices, count)
   if count ~= s.rank + 1 and not (count == 2 and type((...)) ~= "number") then
-    return fail.argument(("x:set takes %d indices and a value, not %d arguments"):format(s.rank,
-      count), nil, "index.count")
+    return index.refuse_set(s.rank, count)
   end
   set(s, v, unpack(indices))
   return self
