@@ -198,33 +198,21 @@ static IrInst *open_cells_below(Nest *nest, IrInst *at, int64_t size) {
 
 /* -- in index order ---------------------------------------------------------------------------- */
 
-/* Converts indices of `cells` to those of the masked level, but for axis `except` (-1: none). */
-static void indices_above(Nest *nest, const SNode *masked, const SNode *cells,
-                          IrInst *const *indices, int except, IrInst **at) {
-  for (int k = 0; k < masked->rank; k++) {
-    int axis = masked->level_axes[k];
-    if (k != except)
-      at[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)],
-                          snode_divisor(masked, cells, axis));
-  }
-}
-
-static void test_each_cell(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices) {
-  IrInst *at[SNODE_MAX_AXES];
-  for (int k = 0; k < cells->rank; k++) indices[k] = nest_count(nest, cells->shape[k]);
-  indices_above(nest, masked, cells, indices, -1, at);
-  nest_if(nest, nest_is_active(nest, masked, at));
-}
-
 static void nest_words(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices) {
   IrInst *at[SNODE_MAX_AXES];
   int row = row_position(masked), last = cells->rank - 1;
   if (cells->level_axes[last] != row_axis(masked)) {
-    test_each_cell(nest, masked, cells, indices);
+    for (int k = 0; k < cells->rank; k++) indices[k] = nest_count(nest, cells->shape[k]);
+    nest_test_cell(nest, cells, indices);
     return;
   }
   for (int k = 0; k < last; k++) indices[k] = nest_count(nest, cells->shape[k]);
-  indices_above(nest, masked, cells, indices, row, at);
+  for (int k = 0; k < masked->rank; k++) {
+    int axis = masked->level_axes[k];
+    if (k != row)
+      at[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)],
+                          snode_divisor(masked, cells, axis));
+  }
   IrInst *block = nest_count(nest, block_count(masked, masked->shape[row]));
   open_block(nest, masked, NULL, at, block, false);
   indices[last] = open_cells_below(nest, at[row], snode_divisor(masked, cells, row_axis(masked)));
