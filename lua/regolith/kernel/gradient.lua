@@ -17,19 +17,19 @@ local gradient = {}
 
 -- -- rg.grad --------------------------------------------------------------------------------------
 
-local function check_loss(loss)
+local function check_loss(loss, caller)
   if not field.is(loss) then
-    return fail.argument("rg.grad takes a field, the loss, and a function, not "
+    return fail.argument(caller .. " takes a field, the loss, and a function, not "
       .. fail.describe(loss), "loss = rg.field(rg.f32, 1, { grad = true })")
   end
   return loss.grad -- raises if there is none
 end
 
 -- rg.grad begins with a gradient of ones, rg.vjp with the one that the field has.
-local function check_sum(loss)
-  check_loss(loss)
+local function check_sum(loss, caller)
+  check_loss(loss, caller)
   if not loss.type.members then return end
-  return fail.argument("rg.grad takes a loss of numbers or vectors, not of structs",
+  return fail.argument(caller .. " takes a loss of numbers or vectors, not of structs",
     "loss = rg.field(rg.f32, 1, { grad = true })")
 end
 
@@ -109,7 +109,7 @@ end
 --- refuses kernels whose adjoints log elements. Returns the loss, if it is one number; with options
 --- also how many launches were recorded and repeated, and the largest size of all copies.
 function gradient.grad(session, loss, f, options)
-  check_sum(loss)
+  check_sum(loss, "rg.grad")
   check_recorded(f, "rg.grad", "rg.grad(loss, function() step() measure() end)")
   return run_grad(session, loss, f, options, "rg.grad")
 end
@@ -119,7 +119,7 @@ end
 --- `rg.vjp(y, f)`: runs f, then its launches backwards, from the gradient that y has: x.grad
 --- becomes the product of y.grad with the Jacobian of y.
 function gradient.vjp(session, y, f)
-  check_loss(y)
+  check_loss(y, "rg.vjp")
   check_recorded(f, "rg.vjp")
   local tape = Tape.record(session, f)
   tape.fields[uses.key_of(y)] = nil
@@ -177,7 +177,7 @@ end
 --- and results are those of rg.grad.
 function gradient.hvp(session, loss, f, fields, options)
   local form = "rg.hvp(loss, function() step() measure() end, { x })"
-  check_sum(loss)
+  check_sum(loss, "rg.hvp")
   gradient.check_second(loss, "rg.hvp")
   check_recorded(f, "rg.hvp", form)
   for _, x in ipairs(check_fields(fields, "rg.hvp", form)) do
@@ -218,7 +218,7 @@ end
 --- `rg.check_gradient(loss, f, { x, y }, options)`: compares the gradients of elements of x and y
 --- with central differences.
 function gradient.check(session, loss, f, fields, options)
-  check_sum(loss)
+  check_sum(loss, "rg.check_gradient")
   return check.run(session, loss, f, fields, options)
 end
 
