@@ -132,7 +132,7 @@ static float number_at(const uint8_t *at, int32_t type) {
 
 static size_t number_size(int32_t type) { return type == EXR_HALF ? 2 : 4; }
 
-static void take_line(const Reading *r, const uint8_t *line, int32_t y) {
+static void read_line(const Reading *r, const uint8_t *line, int32_t y) {
   const Image *image = r->image;
   for (int c = 0; c < r->channel_count; c++) {
     int place = place_of(r, c);
@@ -171,7 +171,7 @@ static bool read_block(Reading *r, int32_t lines, size_t line_bytes) {
     return fail(r, "one of its blocks is invalid");
   }
   for (size_t k = 0; k < size / line_bytes; k++)
-    take_line(r, data + k * line_bytes, (int32_t)(first + (int64_t)k));
+    read_line(r, data + k * line_bytes, (int32_t)(first + (int64_t)k));
   return true;
 }
 

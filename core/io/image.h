@@ -31,7 +31,7 @@ typedef enum Palette {
 /* `value` 0..1 to rgb. */
 void image_palette(Palette palette, double value, uint8_t rgb[3]);
 
-/* -- one file per format, for image.c alone ---------------------------------------------------- */
+/* -- one file for each format; only image.c calls these ---------------------------------------- */
 bool png_write(const char *path, const uint8_t *pixels, int32_t width, int32_t height,
                int32_t channels, Error *err);
 bool png_read(Heap *heap, const char *path, Image *image, Error *err);

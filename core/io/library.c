@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-static bool say_how_to_get(const LibraryUse *use, Error *err) {
+static bool hint_installation(const LibraryUse *use, Error *err) {
 #if defined(_WIN32)
   return error_hint(err, "copy %s from MSYS2 into the program's folder", windows_dll(use->soname));
 #else
@@ -14,11 +14,12 @@ static bool say_how_to_get(const LibraryUse *use, Error *err) {
 
 bool library_open(const LibraryUse *use, void *table, Error *err) {
   void **handle = table;
-  if (use->needs) dlopen(use->needs, RTLD_NOW | RTLD_LOCAL); /* if not, the next line says so */
+  if (use->needs)
+    dlopen(use->needs, RTLD_NOW | RTLD_LOCAL); /* if that fails, so does the next dlopen */
   *handle = dlopen(use->soname, RTLD_NOW | RTLD_LOCAL);
   if (!*handle) {
     error_set(err, RG_ERROR_LIBRARY, "%s cannot be opened: %s", use->job, dlerror());
-    return say_how_to_get(use, err);
+    return hint_installation(use, err);
   }
   for (int k = 0; k < use->entry_count; k++) {
     void *entry = dlsym(*handle, use->entries[k].name);

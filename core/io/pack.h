@@ -24,8 +24,7 @@ typedef struct PackPart {
   uint64_t offset, size; /* bytes of the file */
 } PackPart;
 
-/* -- writing. The first failure is kept, and pack_finish reports it
- * ----------------------------- */
+/* -- writing: pack_finish reports the first failure -------------------------------------------- */
 typedef struct Packer Packer;
 Packer *pack_create(Heap *heap, const char *path, const PackFormat *format, Error *err);
 /* Writes to memory, for pack_reopen only. */

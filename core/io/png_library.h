@@ -1,4 +1,4 @@
-/* png_library.h - libpng, opened at run time. For image.c alone. */
+/* png_library.h - libpng, opened at run time. Private to this room. */
 #ifndef RG_IO_PNG_LIBRARY_H
 #define RG_IO_PNG_LIBRARY_H
 

@@ -1,4 +1,4 @@
-/* ppm.c - PPM (P6) and PGM (P5), binary. An opacity is left out. */
+/* ppm.c - PPM (P6) and PGM (P5), binary. The formats have no opacity: it is dropped. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

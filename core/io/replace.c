@@ -64,7 +64,7 @@ FILE *replace_stream(Replacement *r, Error *err) {
 }
 
 /* Makes the new name survive a loss of power, if the file system can. */
-static void settle_folder(const char *path) {
+static void sync_folder(const char *path) {
   char folder[PATH_MAX];
   snprintf(folder, sizeof folder, "%s", path);
   char *slash = strrchr(folder, '/');
@@ -105,7 +105,7 @@ bool replace_end(Replacement *r, Error *err) {
     return false;
   }
   r->temporary[0] = 0;
-  if (r->is_durable) settle_folder(r->path);
+  if (r->is_durable) sync_folder(r->path);
   return true;
 }
 

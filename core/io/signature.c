@@ -56,7 +56,7 @@ static int decode(const char *text, uint8_t *out, int most) {
   return count;
 }
 
-/* The key is what follows `head`, which says that it is one of ed25519. */
+/* The key follows `head`, which identifies it as a key of ed25519. */
 static bool read_key(const char *pem, const char *kind, const uint8_t *head, int head_bytes,
                      uint8_t key[SIGNATURE_KEY_BYTES], Error *err) {
   char begin[60];
@@ -70,7 +70,8 @@ static bool read_key(const char *pem, const char *kind, const uint8_t *head, int
     return true;
   }
   bool is_private = kind[1] == 'R';
-  error_set(err, RG_ERROR_ARGUMENT, "what is given as a %s key is no %s key of ed25519",
+  error_set(err, RG_ERROR_ARGUMENT,
+            "the text that is given as the %s key is not a %s key of ed25519",
             is_private ? "private" : "public", is_private ? "private" : "public");
   return error_hint(err, is_private ? "openssl genpkey -algorithm ed25519 -out key.pem"
                                     : "openssl pkey -in key.pem -pubout -out key.pub");
@@ -97,7 +98,11 @@ bool signature_make(const uint8_t private_key[SIGNATURE_KEY_BYTES], const void *
   bool ok = !sodium.make_keys(public_key, secret, private_key) &&
             !sodium.sign(signature, NULL, bytes, (unsigned long long)length, secret);
   memset(secret, 0, sizeof secret);
-  __asm__ volatile("" : : "r"(secret) : "memory"); /* it does not stay on the stack */
+  __asm__ volatile(
+      ""
+      :
+      : "r"(secret)
+      : "memory"); /* keeps the compiler from removing the memset: no secret stays on the stack */
   library_close(&sodium);
   return ok || error_set(err, RG_ERROR_LIBRARY, "libsodium refuses to sign");
 }

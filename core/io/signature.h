@@ -1,5 +1,5 @@
 /* signature.h - signatures by ed25519, with libsodium, which is opened when the first is made or
- * checked. Keys are texts as openssl writes them (PEM). Knows bytes, not what they mean. */
+ * checked. Keys are texts as openssl writes them (PEM). */
 #ifndef RG_IO_SIGNATURE_H
 #define RG_IO_SIGNATURE_H
 
@@ -15,8 +15,8 @@ bool signature_private_key(const char *pem, uint8_t key[SIGNATURE_KEY_BYTES], Er
 
 bool signature_make(const uint8_t private_key[SIGNATURE_KEY_BYTES], const void *bytes,
                     int64_t length, uint8_t signature[SIGNATURE_BYTES], Error *err);
-/* *fits: made of these bytes, with the private key that belongs to this one. False with err: it
- * could not be checked. */
+/* *fits: was the signature made of these bytes with the private key that belongs to the public one?
+ * False with err if that could not be checked. */
 bool signature_check(const uint8_t public_key[SIGNATURE_KEY_BYTES], const void *bytes,
                      int64_t length, const uint8_t signature[SIGNATURE_BYTES], bool *fits,
                      Error *err);

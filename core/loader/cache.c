@@ -6,8 +6,8 @@
  *
  * FOLDER is RG_CACHE, or `regolith` in XDG_CACHE_HOME, or in ~/.cache. The key is everything that
  * determines the compiler's output: build id, processors by target, switches, canonical bytes. Its
- * name is half of a SHA-256, and the entry holds the key in full for comparison: two keys that
- * collide would only evict each other.
+ * name is half of a SHA-256 of it, and the entry contains the whole key for comparison, so two keys
+ * that collide only evict each other.
  *
  * Invariants: an entry appears whole, by rename, and is never written again; no reader needs a
  * lock. A reader may still find anything (a torn disk, a foreign file): lengths, owner and checksum
@@ -41,8 +41,8 @@ enum {
 };
 static const uint64_t default_limit_bytes = (uint64_t)256 << 20;
 
-/* What LLVM's detection of the machine can depend on: vendor, family, feature bits, and the
- * registers that the system saves. Zero if the code is not made for this very machine. */
+/* All that LLVM's detection of the processor can depend on: vendor, family, feature bits, and the
+ * registers that the system saves. Zero if the code is not compiled for this processor alone. */
 typedef struct Machine {
   uint32_t words[21]; /* the last: which registers the system saves */
 } Machine;
@@ -125,7 +125,7 @@ uint64_t cache_limit_bytes(const Cache *cache) { return cache ? cache->limit_byt
 /* -- keys -------------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
-static void ask_machine(Machine *machine) {
+static void detect_machine(Machine *machine) {
   static const struct {
     uint32_t leaf, part;
     uint8_t registers; /* bit 0: eax .. bit 3: edx */
@@ -142,8 +142,8 @@ static void ask_machine(Machine *machine) {
   }
 }
 #else
-/* What the kernel says of the processor, and its number where programs may read that. */
-static void ask_machine(Machine *machine) {
+/* The features that Linux reports, and the processor's number if programs may read it. */
+static void detect_machine(Machine *machine) {
   enum { MAY_READ = 1 << 11 }; /* HWCAP_CPUID */
   uint64_t number = 0, given = getauxval(AT_HWCAP), more = getauxval(AT_HWCAP2);
   if (given & MAY_READ) __asm__ volatile("mrs %0, midr_el1" : "=r"(number));
@@ -154,7 +154,7 @@ static void ask_machine(Machine *machine) {
 #endif
 
 static Machine read_machine(Cache *cache) {
-  if (!cache->has_machine) ask_machine(&cache->machine);
+  if (!cache->has_machine) detect_machine(&cache->machine);
   cache->has_machine = true;
   return cache->machine;
 }

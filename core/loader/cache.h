@@ -1,8 +1,7 @@
 /* cache.h - compiled objects on disk: a kernel that any process of this build compiled before needs
- * no LLVM. Knows only files: neither the meaning of a request's bytes nor the contents of an
- * object. The cache never makes a compile fail: an unreadable entry is a miss, and an entry that
- * cannot be written is not kept. One thread at a time per Cache; any number of processes share a
- * folder. */
+ * no LLVM. The cache does not interpret requests or objects. It never makes a compile fail: an
+ * entry that cannot be read is a miss, and one that cannot be written is dropped. One thread at a
+ * time per Cache; any number of processes share a folder. */
 #ifndef RG_LOADER_CACHE_H
 #define RG_LOADER_CACHE_H
 
@@ -27,8 +26,8 @@ uint64_t cache_limit_bytes(const Cache *cache);
  * False: not in the cache. */
 bool cache_find(Cache *cache, const RgCodegenRequest *request,
                 RgCodegenObject objects[RG_TARGET_COUNT]);
-/* The name of a request's entry: a hash of build, processors (of this very machine for "native")
- * and bytes. False: none could be made. */
+/* The name of a request's entry: a hash of build, processors (for "native" this machine's) and
+ * bytes. False if the host has no memory left for it. */
 enum { CACHE_NAME_BYTES = 33 };
 bool cache_name(Cache *cache, const RgCodegenRequest *request, char name[CACHE_NAME_BYTES]);
 void cache_store(Cache *cache, const RgCodegenRequest *request,

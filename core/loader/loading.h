@@ -1,5 +1,5 @@
-/* loading.h - one object while it is loaded: what object.c and the relocations of each machine
- * share (relocate_x86_64.c, relocate_aarch64.c). Private to the loader. */
+/* loading.h - the state of an object that is being loaded, shared by object.c and the relocations
+ * of each machine (relocate_x86_64.c, relocate_aarch64.c). Private to the loader. */
 #ifndef RG_LOADER_LOADING_H
 #define RG_LOADER_LOADING_H
 
@@ -28,20 +28,21 @@ typedef struct Loading {
   uint8_t *memory;
 } Loading;
 
-/* Always false. */
-bool loading_bad(Loading *l, const char *what);
+/* Sets object.invalid with this reason; always false. */
+bool loading_fail(Loading *l, const char *what);
 /* The address of symbol `number`. */
 bool loading_resolve(Loading *l, int number, uint64_t *address);
-/* Where a call of it leads: to it, or, where it is outside the object, to a stub. */
+/* The address that a call of symbol `number` jumps to: the symbol's, or that of a stub if the
+ * symbol is outside the object. */
 bool loading_resolve_call(Loading *l, int number, uint64_t *address);
-/* The GOT word of symbol `number`, filled. */
+/* Fills the GOT word of symbol `number`, and returns its address. */
 bool loading_got(Loading *l, int number, uint64_t *got);
 
 /* relocate_*.c: what differs between the machines. */
 enum { STUB_BYTES = 16 };
 #define LOADING_NONE R_X86_64_NONE /* the same for all */
 int relocation_width(uint32_t type);
-/* Writes the address, or what the kind makes of it, at `place`, which has that many bytes. */
+/* Computes the relocation's value, and writes it at `place`, which has relocation_width bytes. */
 bool relocation_apply(Loading *l, const Elf64_Rela *rela, uint8_t *place);
 /* Writes a stub at `code`, which jumps to the address in the GOT word. */
 void relocation_stub(uint8_t *code, uint64_t got);

@@ -19,7 +19,7 @@
 
 enum { GOT_BYTES = 8, LARGEST_OBJECT = 1 << 28, MAX_ALIGN = 4096 };
 
-bool loading_bad(Loading *l, const char *what) {
+bool loading_fail(Loading *l, const char *what) {
   return error_set(l->err, RG_ERROR_OBJECT, "compiled code is invalid: %s", what);
 }
 
@@ -36,26 +36,27 @@ static Group group_of(const Elf64_Shdr *section) {
 
 static bool read_symbols(Loading *l, const Elf64_Shdr *table) {
   if (table->sh_link >= (uint32_t)l->section_count)
-    return loading_bad(l, "its symbol table has no names");
+    return loading_fail(l, "its symbol table has no names");
   const Elf64_Shdr *names = &l->sections[table->sh_link];
   if (!is_inside(l, names->sh_offset, names->sh_size) || !names->sh_size ||
       names->sh_type != SHT_STRTAB || l->bytes[names->sh_offset + names->sh_size - 1] != 0)
-    return loading_bad(l, "its names are truncated");
+    return loading_fail(l, "its names are truncated");
   if (table->sh_offset % 8 || table->sh_size / sizeof(Elf64_Sym) > LARGEST_OBJECT)
-    return loading_bad(l, "its symbol table is misplaced");
+    return loading_fail(l, "its symbol table is misplaced");
   l->symbols = (const Elf64_Sym *)(const void *)(l->bytes + table->sh_offset);
   l->symbol_count = (int)(table->sh_size / sizeof(Elf64_Sym));
   l->names = (const char *)l->bytes + names->sh_offset;
   l->names_size = names->sh_size;
   for (int i = 0; i < l->symbol_count; i++)
-    if (l->symbols[i].st_name >= l->names_size) return loading_bad(l, "a symbol's name is outside");
+    if (l->symbols[i].st_name >= l->names_size)
+      return loading_fail(l, "a symbol's name is outside");
   return true;
 }
 
 static bool read_headers(Loading *l) {
   if (l->length < (int64_t)sizeof(Elf64_Ehdr) || l->length > LARGEST_OBJECT ||
       (uintptr_t)l->bytes % 8)
-    return loading_bad(l, "it is too short, too long or misaligned");
+    return loading_fail(l, "it is too short, too long or misaligned");
   const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)l->bytes;
   if (memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64 ||
       header->e_type != ET_REL || header->e_machine != relocation_machine ||
@@ -64,22 +65,22 @@ static bool read_headers(Loading *l) {
                      relocation_machine_name);
   if (header->e_shoff % 8 ||
       !is_inside(l, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr)))
-    return loading_bad(l, "its section table is truncated");
+    return loading_fail(l, "its section table is truncated");
   l->sections = (const Elf64_Shdr *)(const void *)(l->bytes + header->e_shoff);
   l->section_count = header->e_shnum;
   for (int i = 0; i < l->section_count; i++) {
     const Elf64_Shdr *section = &l->sections[i];
     if (section->sh_type != SHT_NOBITS && section->sh_type != SHT_NULL &&
         !is_inside(l, section->sh_offset, section->sh_size))
-      return loading_bad(l, "a section is truncated");
+      return loading_fail(l, "a section is truncated");
     if (section->sh_size > LARGEST_OBJECT || section->sh_addralign > MAX_ALIGN ||
         (section->sh_addralign && !is_power_of_two(section->sh_addralign)))
-      return loading_bad(l, "a section has an impossible size or alignment");
-    if (section->sh_flags & SHF_TLS) return loading_bad(l, "it has thread-local data");
+      return loading_fail(l, "a section has an impossible size or alignment");
+    if (section->sh_flags & SHF_TLS) return loading_fail(l, "it has thread-local data");
   }
   for (int i = 0; i < l->section_count; i++)
     if (l->sections[i].sh_type == SHT_SYMTAB) return read_symbols(l, &l->sections[i]);
-  return loading_bad(l, "it has no symbol table");
+  return loading_fail(l, "it has no symbol table");
 }
 
 /* Offsets of all sections and tables; the mapping's size is group_begin[GROUP_COUNT]. */
@@ -93,7 +94,7 @@ static bool place_sections(Loading *l, uint64_t page) {
       at = align_up(at, max_i64(1, (int64_t)l->sections[i].sh_addralign));
       l->places[i] = at;
       at += l->sections[i].sh_size;
-      if (at > LARGEST_OBJECT) return loading_bad(l, "it is too large");
+      if (at > LARGEST_OBJECT) return loading_fail(l, "it is too large");
     }
     at = align_up(at, 64);
     if (group == GROUP_CODE) {
@@ -124,7 +125,7 @@ bool loading_resolve(Loading *l, int number, uint64_t *address) {
   if (symbol->st_shndx >= l->section_count ||
       group_of(&l->sections[symbol->st_shndx]) == GROUP_NONE ||
       symbol->st_value > l->sections[symbol->st_shndx].sh_size)
-    return loading_bad(l, "a symbol is outside its section");
+    return loading_fail(l, "a symbol is outside its section");
   *address = (uint64_t)(uintptr_t)(l->memory + l->places[symbol->st_shndx] + symbol->st_value);
   return true;
 }
@@ -162,7 +163,7 @@ static bool relocate(Loading *l, const Elf64_Rela *rela, uint8_t *section, uint6
                      type);
   if (ELF64_R_SYM(rela->r_info) >= (uint64_t)l->symbol_count || section_size < width ||
       rela->r_offset > section_size - width)
-    return loading_bad(l, "a relocation is outside its section");
+    return loading_fail(l, "a relocation is outside its section");
   return relocation_apply(l, rela, section + rela->r_offset);
 }
 
@@ -174,11 +175,11 @@ static bool fill_and_relocate(Loading *l) {
   }
   for (int i = 0; i < l->section_count; i++) {
     const Elf64_Shdr *table = &l->sections[i];
-    if (table->sh_type == SHT_REL) return loading_bad(l, "it has relocations without addends");
+    if (table->sh_type == SHT_REL) return loading_fail(l, "it has relocations without addends");
     if (table->sh_type != SHT_RELA || table->sh_info >= (uint32_t)l->section_count) continue;
     const Elf64_Shdr *section = &l->sections[table->sh_info];
     if (group_of(section) == GROUP_NONE) continue;
-    if (table->sh_offset % 8) return loading_bad(l, "its relocations are misplaced");
+    if (table->sh_offset % 8) return loading_fail(l, "its relocations are misplaced");
     const Elf64_Rela *relas = (const Elf64_Rela *)(const void *)(l->bytes + table->sh_offset);
     for (uint64_t k = 0; k < table->sh_size / sizeof *relas; k++)
       if (!relocate(l, &relas[k], l->memory + l->places[table->sh_info], section->sh_size))
@@ -219,7 +220,7 @@ static bool load(Loading *l, Code **out) {
     return error_set(l->err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
   if (!place_sections(l, (uint64_t)sysconf(_SC_PAGESIZE))) return false;
   uint64_t size = l->group_begin[GROUP_COUNT];
-  if (!size) return loading_bad(l, "it is empty");
+  if (!size) return loading_fail(l, "it is empty");
   void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return error_set(l->err, RG_ERROR_MEMORY, "the system has no memory left for compiled code");

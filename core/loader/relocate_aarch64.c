@@ -61,9 +61,9 @@ static bool put_bits(Loading *l, const Field *field, uint64_t value, uint8_t *pl
   uint32_t word, mask = (1u << field->bits) - 1;
   bool is_page = field->what == PAGE;
   int64_t reach = (int64_t)1 << (field->bits + field->shift - 1), signed_value = (int64_t)value;
-  if (value & ((1u << field->shift) - 1)) return loading_bad(l, "an address is not aligned");
+  if (value & ((1u << field->shift) - 1)) return loading_fail(l, "an address is not aligned");
   if (field->what != LOW && (signed_value < -reach || signed_value >= reach))
-    return loading_bad(l, "an address is out of reach");
+    return loading_fail(l, "an address is out of reach");
   uint32_t bits = (uint32_t)(value >> field->shift) & mask;
   memcpy(&word, place, sizeof word);
   if (is_page) word = (word & ~(3u << 29 | 0x7ffffu << 5)) | (bits & 3) << 29 | (bits >> 2) << 5;
@@ -93,7 +93,7 @@ bool relocation_apply(Loading *l, const Elf64_Rela *rela, uint8_t *place) {
   }
   if (field->bits < 32) return put_bits(l, field, value, place);
   int32_t word = (int32_t)value;
-  if ((int64_t)value != word) return loading_bad(l, "an address is out of reach");
+  if ((int64_t)value != word) return loading_fail(l, "an address is out of reach");
   memcpy(place, &word, sizeof word);
   return true;
 }

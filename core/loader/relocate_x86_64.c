@@ -33,7 +33,7 @@ void relocation_stub(uint8_t *code, uint64_t got) {
 
 static bool put_32(Loading *l, uint8_t *place, int64_t value, bool is_signed) {
   if (is_signed ? value != (int32_t)value : value != (int64_t)(uint32_t)value)
-    return loading_bad(l, "an address is out of reach");
+    return loading_fail(l, "an address is out of reach");
   uint32_t bits = (uint32_t)value;
   memcpy(place, &bits, sizeof bits);
   return true;
