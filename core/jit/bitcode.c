@@ -54,7 +54,7 @@ static bool link_prepared(LlvmContext *llvm, LLVMModuleRef module, LLVMModuleRef
 
 bool jit_link_runtime(LlvmContext *llvm, const JitTarget *target, LLVMModuleRef module,
                       Error *err) {
-  if (!target->is_ptx) maths_offer(module, jit_target_call_bytes(target));
+  if (!target->is_ptx) maths_add_variants(module, jit_target_call_bytes(target));
   Embedded runtime = target->is_ptx ? nvptx : target->of == MACHINE_AARCH64 ? aarch64 : host;
   return link_prepared(llvm, module, read_bitcode(llvm, runtime, err),
                        target->is_ptx ? LLVMLinkOnceODRLinkage : LLVMAvailableExternallyLinkage,
@@ -63,11 +63,11 @@ bool jit_link_runtime(LlvmContext *llvm, const JitTarget *target, LLVMModuleRef 
 
 bool jit_link_maths(LlvmContext *llvm, const JitTarget *target, LLVMModuleRef module, bool *linked,
                     Error *err) {
-  *linked = maths_wanted(module);
+  *linked = maths_are_used(module);
   if (!*linked) return true;
   LLVMModuleRef functions =
       read_bitcode(llvm, target->of == MACHINE_AARCH64 ? aarch64_maths : maths, err);
   if (!link_prepared(llvm, module, functions, LLVMLinkOnceODRLinkage, err)) return false;
-  maths_keep(module);
+  maths_make_private(module);
   return true;
 }

@@ -54,8 +54,8 @@ static void declare(LLVMModuleRef module, const char *name, LLVMTypeRef scalar, 
 
 /* Adds a mapping `_ZGV_LLVM_N8v_rt_sin_f32(rt_sin_f32x8)`, with a `v` per argument: in LLVM's
  * VFABI, the latter is the variant of the former for 8 lanes. */
-static void offer(LLVMModuleRef module, LLVMValueRef function, const char *name, const char *type,
-                  int arguments, int call_bytes) {
+static void add_variants(LLVMModuleRef module, LLVMValueRef function, const char *name,
+                         const char *type, int arguments, int call_bytes) {
   char mapping[MAPPING_BYTES] = "";
   LLVMTypeRef scalar = LLVMGetReturnType(LLVMGlobalGetValueType(function));
   for (int i = 0; i < WIDTHS; i++) {
@@ -70,18 +70,19 @@ static void offer(LLVMModuleRef module, LLVMValueRef function, const char *name,
   llvm_function_text(function, "vector-function-abi-variant", mapping);
 }
 
-void maths_offer(LLVMModuleRef module, int call_bytes) {
+void maths_add_variants(LLVMModuleRef module, int call_bytes) {
   static const char *const types[] = {"f32", "f64"};
   for (int i = 0; i < 2 * FUNCTIONS; i++) {
     char name[NAME_BYTES];
     const char *type = types[i % 2];
     snprintf(name, sizeof name, "%s%s", functions[i / 2].name, type);
     LLVMValueRef function = LLVMGetNamedFunction(module, name);
-    if (function) offer(module, function, name, type, functions[i / 2].arguments, call_bytes);
+    if (function)
+      add_variants(module, function, name, type, functions[i / 2].arguments, call_bytes);
   }
 }
 
-bool maths_wanted(LLVMModuleRef module) {
+bool maths_are_used(LLVMModuleRef module) {
   bool wanted = false;
   LLVMValueRef next;
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = next) {
@@ -93,7 +94,7 @@ bool maths_wanted(LLVMModuleRef module) {
   return wanted;
 }
 
-void maths_keep(LLVMModuleRef module) {
+void maths_make_private(LLVMModuleRef module) {
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
     if (!family_of(f)) continue;
     LLVMSetLinkage(f, LLVMInternalLinkage);

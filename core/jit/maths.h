@@ -8,10 +8,10 @@
 
 /* Declares the vector variants of scalar functions, with vectors of up to `call_bytes`, to LLVM's
  * vectoriser, by function attributes. */
-void maths_offer(LLVMModuleRef module, int call_bytes);
+void maths_add_variants(LLVMModuleRef module, int call_bytes);
 /* Does the module call any of them? Removes the declarations of unused ones. */
-bool maths_wanted(LLVMModuleRef module);
+bool maths_are_used(LLVMModuleRef module);
 /* After linking: makes them private to the module, and pure. */
-void maths_keep(LLVMModuleRef module);
+void maths_make_private(LLVMModuleRef module);
 
 #endif

@@ -32,7 +32,7 @@ static bool move(Moving *moving, void *bytes, size_t size) {
 /* -- by the cells ------------------------------------------------------------------------------ */
 
 /* Strided elements are copied through a buffer. */
-static bool move_apart(Moving *moving, uint8_t *first, uint64_t stride, int64_t count) {
+static bool move_strided(Moving *moving, uint8_t *first, uint64_t stride, int64_t count) {
   int64_t most = (int64_t)(ROOM / moving->size);
   for (int64_t done = 0; done < count;) {
     int64_t now = count - done < most ? count - done : most;
@@ -54,7 +54,7 @@ static bool move_numbers(void *data, const CellRun *run) {
   Moving *moving = data;
   if (run->stride == moving->size || run->count == 1)
     return move(moving, run->first, moving->size * (size_t)run->count);
-  return move_apart(moving, run->first, run->stride, run->count);
+  return move_strided(moving, run->first, run->stride, run->count);
 }
 
 /* The last word is checked before it is stored: no bit past the last cell. */

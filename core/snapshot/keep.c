@@ -4,8 +4,8 @@
 
 #include "snapshot/directory.h"
 
-bool keep_tree(Keep *keep, Tree *tree, Error *err) {
-  KeptTree *kept = &keep->trees[keep->count];
+bool saved_trees_add(SavedTrees *keep, Tree *tree, Error *err) {
+  SavedTree *kept = &keep->trees[keep->count];
   if (!keep->packer) keep->packer = pack_create_unnamed(tree->store->heap, &snapshot_format, err);
   if (!keep->packer || !tree_reach(tree, DEVICE_READS, err)) return false;
   rt_tree_refresh(storage_context(tree), &tree->rt);
@@ -14,7 +14,7 @@ bool keep_tree(Keep *keep, Tree *tree, Error *err) {
   return content_write(tree, keep->packer, &kept->content, &kept->arrangement, err);
 }
 
-bool keep_end(Keep *keep, Error *err) {
+bool saved_trees_end(SavedTrees *keep, Error *err) {
   Packer *packer = keep->packer;
   if (!packer) return true;
   keep->packer = NULL;
@@ -22,14 +22,14 @@ bool keep_end(Keep *keep, Error *err) {
   return keep->unpacker;
 }
 
-void keep_is_replaced(Keep *keep, const Tree *tree) {
+void saved_trees_note_replaced(SavedTrees *keep, const Tree *tree) {
   for (int k = 0; k < keep->count; k++) keep->trees[k].is_replaced |= keep->trees[k].tree == tree;
 }
 
-bool keep_restore(Keep *keep, Error *err) {
+bool saved_trees_restore(SavedTrees *keep, Error *err) {
   bool ok = true;
   for (int k = 0; k < keep->count; k++) {
-    KeptTree *kept = &keep->trees[k];
+    SavedTree *kept = &keep->trees[k];
     if (!kept->is_replaced) continue;
     kept->is_replaced = false;
     ok &= content_load(kept->tree, keep->unpacker, kept->content, kept->arrangement,
@@ -38,7 +38,7 @@ bool keep_restore(Keep *keep, Error *err) {
   return ok;
 }
 
-void keep_free(Keep *keep) {
+void saved_trees_free(SavedTrees *keep) {
   pack_abandon(keep->packer);
   unpack_close(keep->unpacker);
   arrangement_free(&keep->arrangement);

@@ -5,29 +5,29 @@
 
 #include "snapshot/content.h"
 
-typedef struct KeptTree {
+typedef struct SavedTree {
   Tree *tree;
   PackPart content, arrangement;
   bool is_replaced; /* a load has begun to change it */
-} KeptTree;
+} SavedTree;
 
-/* Zero-filled: nothing is kept. */
-typedef struct Keep {
-  Packer *packer; /* until keep_end */
+/* Zero-filled: there are no copies. */
+typedef struct SavedTrees {
+  Packer *packer; /* until saved_trees_end */
   Unpacker *unpacker;
-  KeptTree *trees; /* the caller's; as many as it will add */
+  SavedTree *trees; /* the caller's; as many as it will add */
   int count;
   Arrangement arrangement;
-} Keep;
+} SavedTrees;
 
 /* Copies a tree, which must be laid out. */
-bool keep_tree(Keep *keep, Tree *tree, Error *err);
-/* To be called once all trees are added. */
-bool keep_end(Keep *keep, Error *err);
-/* From now on keep_restore restores the tree. */
-void keep_is_replaced(Keep *keep, const Tree *tree);
-/* Restores every replaced tree; err tells why one could not be. Must run below a guard. */
-bool keep_restore(Keep *keep, Error *err);
-void keep_free(Keep *keep);
+bool saved_trees_add(SavedTrees *keep, Tree *tree, Error *err);
+/* Call this once all trees are added. */
+bool saved_trees_end(SavedTrees *keep, Error *err);
+/* From now on saved_trees_restore restores the tree. */
+void saved_trees_note_replaced(SavedTrees *keep, const Tree *tree);
+/* Restores every replaced tree; err has the reason if one could not be. Must run below a guard. */
+bool saved_trees_restore(SavedTrees *keep, Error *err);
+void saved_trees_free(SavedTrees *keep);
 
 #endif

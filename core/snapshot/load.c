@@ -28,7 +28,7 @@ typedef struct Loading {
   int tree_count, array_count;
   RtRandom saved;
   Arrangement arrangement;
-  Keep keep;
+  SavedTrees keep;
 } Loading;
 
 static bool refuse(const Loading *l, Error *err) {
@@ -92,7 +92,7 @@ static bool read_directory(Loading *l, Error *err) {
 
 /* -- requested items --------------------------------------------------------------------------- */
 
-/* A line without its name. */
+/* The line without the name at its end. */
 static Str declared(const char *line) {
   const char *end = strchr(line, '\n'), *last = end;
   while (last > line && last[-1] != ' ') last--;
@@ -127,7 +127,7 @@ static bool refuse_tree(Loading *l, const char *name, const char *here, const ch
   error_set(err, RG_ERROR_TREE_DECLARATION,
             "'%.60s' is declared differently in snapshot '%.100s': %.120s there, %.120s here", name,
             l->path, strbuf_end(&its), strbuf_end(&mine));
-  return error_hint(err, "declare it as it was, or have it made: rg.load(path)");
+  return error_hint(err, "declare it as in the snapshot, or let rg.load(path) create it");
 }
 
 static bool compare_tree(Loading *l, const Source *source, const Tree *tree, const char *name,
@@ -198,9 +198,8 @@ static bool load_into_array(Loading *l, uint64_t number, Array *array, const cha
 }
 
 static bool refuse_kind(const Loading *l, const RgSaved *item, Str there, Error *err) {
-  return error_set(err, RG_ERROR_ARGUMENT,
-                   "'%.100s' was saved as something else in snapshot '%.100s': %.*s", item->name,
-                   l->path, there.length, there.data);
+  return error_set(err, RG_ERROR_ARGUMENT, "'%.100s' has another kind in snapshot '%.100s': %.*s",
+                   item->name, l->path, there.length, there.data);
 }
 
 static const char *word_of(const RgValue *value) {
@@ -271,7 +270,7 @@ static bool find_item(Loading *l, RgSaved *item, Error *err) {
 /* -- contents ---------------------------------------------------------------------------------- */
 
 static bool load_tree(Loading *l, const Source *source, Error *err) {
-  keep_is_replaced(&l->keep, source->into);
+  saved_trees_note_replaced(&l->keep, source->into);
   return content_load(source->into, l->unpacker, source->content, source->arrangement,
                       &l->arrangement, err);
 }
@@ -306,10 +305,10 @@ static bool load_array(Loading *l, const Source *source, Error *err) {
 static bool prepare(Loading *l, Error *err) {
   for (int k = 0; k < l->array_count; k++)
     if (l->arrays[k].into && !check_array_part(l, &l->arrays[k], err)) return false;
-  l->keep.trees = scratch_array(&l->scratch, KeptTree, l->tree_count);
+  l->keep.trees = scratch_array(&l->scratch, SavedTree, l->tree_count);
   for (int k = 0; k < l->tree_count; k++)
-    if (l->trees[k].into && !keep_tree(&l->keep, l->trees[k].into, err)) return false;
-  return keep_end(&l->keep, err);
+    if (l->trees[k].into && !saved_trees_add(&l->keep, l->trees[k].into, err)) return false;
+  return saved_trees_end(&l->keep, err);
 }
 
 static bool load_all(void *data, Error *err) {
@@ -329,11 +328,11 @@ static bool load_all(void *data, Error *err) {
 
 static bool restore_all(void *data, Error *err) {
   Loading *l = data;
-  return keep_restore(&l->keep, err);
+  return saved_trees_restore(&l->keep, err);
 }
 
 /* Restores trees after a failure, which err describes. */
-static void put_back(Loading *l, Error *err) {
+static void restore_trees(Loading *l, Error *err) {
   Error second, first = *err;
   error_clear(&second);
   if (guard_run(restore_all, l, &second)) return;
@@ -349,9 +348,9 @@ bool snapshot_load(Store *store, RtRandom *random, const char *path, RgSaved *it
   scratch_init(&l.scratch, store->heap);
   (void)store_text(store);
   bool ok = guard_run(load_all, &l, err);
-  if (!ok) put_back(&l, err);
+  if (!ok) restore_trees(&l, err);
   arrangement_free(&l.arrangement);
-  keep_free(&l.keep);
+  saved_trees_free(&l.keep);
   unpack_close(l.unpacker);
   scratch_deinit(&l.scratch);
   return ok;

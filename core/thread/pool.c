@@ -59,7 +59,7 @@ struct Pool {
   _Atomic int64_t done;         /* finished chunks of a loop that the host runs */
   _Atomic bool is_with_host;    /* the host is running a loop */
   _Atomic int32_t wrong_worker; /* an invalid index that the host passed, + 1; 0: none */
-  bool left_out;                /* the host returned before all chunks were done */
+  bool returned_early;          /* the host returned before all chunks were done */
   PoolWork *work;
   void *data;
   int64_t total, chunk, chunk_count;
@@ -111,7 +111,7 @@ static void run_chunks(Pool *pool, int32_t worker) {
 }
 
 /* Divides the chunks evenly among the workers that may take part. */
-static void share_out(Pool *pool) {
+static void divide_chunks(Pool *pool) {
   int32_t most = atomic_load_explicit(&pool->most, memory_order_relaxed);
   pool->span_count = most < pool->worker_count ? most : pool->worker_count;
   for (int32_t k = 0; k < pool->span_count; k++) {
@@ -171,19 +171,19 @@ static void run_hosted(Pool *pool) {
   atomic_store(&pool->is_with_host, true);
   pool->host(pool->host_data, pool->chunk_count, run_job, pool);
   atomic_store(&pool->is_with_host, false);
-  if (atomic_load(&pool->done) != pool->chunk_count) pool->left_out = true;
+  if (atomic_load(&pool->done) != pool->chunk_count) pool->returned_early = true;
 }
 
 bool pool_check_host(Pool *pool, Error *err) {
   if (!pool->host) return true;
   int32_t wrong = atomic_exchange(&pool->wrong_worker, 0);
-  bool left_out = pool->left_out;
-  pool->left_out = false;
+  bool returned_early = pool->returned_early;
+  pool->returned_early = false;
   if (wrong)
     return error_set(err, RG_ERROR_ARGUMENT,
                      "the host's run_tasks passed a worker or number out of range: worker %d of %d",
                      wrong - 1, pool->worker_count);
-  return !left_out ||
+  return !returned_early ||
          error_set(err, RG_ERROR_ARGUMENT,
                    "the host's run_tasks returned before all tasks had run, once each");
 }
@@ -392,7 +392,7 @@ void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffl
     return;
   }
   start_if_needed(pool);
-  share_out(pool);
+  divide_chunks(pool);
   atomic_store_explicit(&pool->gate, GATE_OPEN, memory_order_release);
   announce(pool);
   run_guarded(pool, 0);
