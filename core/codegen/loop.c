@@ -83,21 +83,30 @@ static LLVMValueRef lane_first(Codegen *g, const LaneLoop *loop, LLVMValueRef co
                     value_broadcast(g, most, loop->width));
 }
 
-void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
-  from = first_of(g, loop, from, to);
+void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to,
+                 LLVMValueRef ahead) {
+  LLVMValueRef first = from = first_of(g, loop, from, to);
+  LLVMValueRef some = build_icmp(g, LLVMIntSLT, from, to);
+  if (ahead) from = build_sub(g, from, ahead);
   LLVMBasicBlockRef body = block_new(g, "masked"), again = block_new(g, "again"),
                     leave = block_new(g, "masked.end"), before = block_here(g);
-  block_enter_if(g, build_icmp(g, LLVMIntSLT, from, to), body, leave);
+  block_enter_if(g, some, body, leave);
   LLVMValueRef index = build_phi(g, from, before);
   LLVMValueRef left = build_sub(g, to, index), span = value_like(from, lane_span(loop));
-  LLVMBasicBlockRef back = lane_iterations(g, loop, index, lane_first(g, loop, left), again);
+  LLVMValueRef active = lane_first(g, loop, left);
+  if (ahead) {
+    LLVMValueRef early = build_sub(g, first, index), none = value_like(from, 0);
+    early = lane_first(g, loop, call_binary(g, "llvm.smax", early, none));
+    active = build_and(g, active, LLVMBuildNot(g->builder, early, ""));
+  }
+  LLVMBasicBlockRef back = lane_iterations(g, loop, index, active, again);
   build_phi_next(index, build_add(g, index, span), back);
   block_enter_unless(g, build_icmp(g, LLVMIntUGT, left, span), leave, body);
 }
 
 void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
   if (loop->whole) from = lane_whole(g, loop, from, to);
-  lane_masked(g, loop, from, to);
+  lane_masked(g, loop, from, to, NULL);
 }
 
 /* -- loop metadata ----------------------------------------------------------------------------- */

@@ -200,12 +200,13 @@ static LaneLoop loop_of(Codegen *g, const Range *r, const IrRegion *body) {
   return (LaneLoop){.body = body, .index = index, .width = r->of.task->lanes};
 }
 
-static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
+static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to,
+                      LLVMValueRef ahead) {
   const IrTask *task = r->of.task;
   const IrRegion *body = task->body;
   if (task->lanes <= 1 || task->rim_scalar) return emit_run(g, r, body, from, to);
   LaneLoop loop = loop_of(g, r, body);
-  lane_masked(g, &loop, from, to);
+  lane_masked(g, &loop, from, to, ahead);
 }
 
 /* The loop that runs in whole vectors: the interior, or the body; false if neither does. */
@@ -224,7 +225,7 @@ static LLVMValueRef emit_interior(Codegen *g, const Range *r, LLVMValueRef from,
   const IrTask *task = r->of.task;
   if (task->lanes > 1) {
     loop = loop_of(g, r, task->interior);
-    lane_masked(g, &loop, from, to);
+    lane_masked(g, &loop, from, to, NULL);
   } else {
     emit_run(g, r, task->interior, from, to);
   }
@@ -254,6 +255,16 @@ static LLVMValueRef aligned(Codegen *g, const Range *r, LLVMValueRef low, LLVMVa
   return build_select(g, many, up, low);
 }
 
+/* Before non-temporal stores the last vector of the checked loop ends where whole ones begin, and
+ * so at the end of a line: a store that reaches into the next line, even if a mask omits all of its
+ * bytes there, delays the non-temporal store to that line. */
+static LLVMValueRef lanes_before(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
+  LaneLoop loop;
+  if (!r->of.task->traffic || !find_whole(g, r, &loop) || ir_lanes_alternate(loop.body))
+    return NULL;
+  return build_and(g, build_sub(g, from, to), value_like(from, loop.width - 1));
+}
+
 /* The checked loop from..stop precedes the interior, and runs again after it for the rest. */
 static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
   const IrTask *task = r->of.task;
@@ -266,10 +277,12 @@ static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueR
   }
   low = aligned(g, r, low, high);
   LLVMValueRef first_stop = build_select(g, is_interior, low, to);
+  LLVMValueRef ahead = lanes_before(g, r, from, first_stop);
   LLVMBasicBlockRef before = block_here(g), checked = block_new(g, "checked"),
                     interior = block_new(g, "interior"), after = block_new(g, "segment.end");
   LLVMValueRef start = block_loop(g, checked, from), stop = build_phi(g, first_stop, before);
-  emit_body(g, r, start, stop);
+  if (ahead) ahead = build_phi(g, ahead, before);
+  emit_body(g, r, start, stop, ahead);
   block_enter_unless(g, build_icmp(g, LLVMIntEQ, stop, to), interior, after);
   LLVMValueRef inner_from = low, inner_to = high;
   if (task->interior) {
@@ -279,6 +292,7 @@ static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueR
   LLVMValueRef rest = emit_interior(g, r, inner_from, inner_to, high);
   build_phi_next(start, rest, block_here(g));
   build_phi_next(stop, to, block_here(g));
+  if (ahead) build_phi_next(ahead, value_like(to, 0), block_here(g));
   block_jump(g, checked);
   block_enter(g, after);
 }
@@ -299,7 +313,7 @@ static LLVMValueRef emit_segment(Codegen *g, Range *r, LLVMValueRef left) {
                to = range_index(g, &r->of, build_add(g, first, length));
   LaneLoop loop;
   if (task->interior || find_whole(g, r, &loop)) emit_split(g, r, from, to);
-  else emit_body(g, r, from, to);
+  else emit_body(g, r, from, to, NULL);
   return length;
 }
 

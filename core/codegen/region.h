@@ -26,8 +26,10 @@ void loop_bits(Codegen *g, const IrInst *inst);
 void loop_set_index(Codegen *g, const IrInst *index, LLVMValueRef number);
 /* Emits the whole vectors of from..to, integers; returns their end. */
 LLVMValueRef lane_whole(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
-/* Emits from..to under a mask throughout. */
-void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
+/* Emits from..to under a mask throughout. The first vector begins `ahead` iterations before, which
+ * no lane runs; NULL: 0. */
+void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to,
+                 LLVMValueRef ahead);
 void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
 /* The iterations from the first lane of a vector to that of the next one. */
 int64_t lane_span(const LaneLoop *loop);
