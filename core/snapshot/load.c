@@ -3,7 +3,7 @@
  * until the last one is loaded: a load that fails, for example for lack of budget, restores
  * them. */
 #include "snapshot/directory.h"
-#include "snapshot/keep.h"
+#include "snapshot/saved_trees.h"
 #include "snapshot/snapshot.h"
 
 typedef struct Source { /* a tree or an array of the file */
@@ -28,7 +28,7 @@ typedef struct Loading {
   int tree_count, array_count;
   RtRandom saved;
   Arrangement arrangement;
-  SavedTrees keep;
+  SavedTrees saved_trees;
 } Loading;
 
 static bool refuse(const Loading *l, Error *err) {
@@ -270,7 +270,7 @@ static bool find_item(Loading *l, RgSaved *item, Error *err) {
 /* -- contents ---------------------------------------------------------------------------------- */
 
 static bool load_tree(Loading *l, const Source *source, Error *err) {
-  saved_trees_note_replaced(&l->keep, source->into);
+  saved_trees_note_replaced(&l->saved_trees, source->into);
   return content_load(source->into, l->unpacker, source->content, source->arrangement,
                       &l->arrangement, err);
 }
@@ -305,10 +305,10 @@ static bool load_array(Loading *l, const Source *source, Error *err) {
 static bool prepare(Loading *l, Error *err) {
   for (int k = 0; k < l->array_count; k++)
     if (l->arrays[k].into && !check_array_part(l, &l->arrays[k], err)) return false;
-  l->keep.trees = scratch_array(&l->scratch, SavedTree, l->tree_count);
+  l->saved_trees.trees = scratch_array(&l->scratch, SavedTree, l->tree_count);
   for (int k = 0; k < l->tree_count; k++)
-    if (l->trees[k].into && !saved_trees_add(&l->keep, l->trees[k].into, err)) return false;
-  return saved_trees_end(&l->keep, err);
+    if (l->trees[k].into && !saved_trees_add(&l->saved_trees, l->trees[k].into, err)) return false;
+  return saved_trees_end(&l->saved_trees, err);
 }
 
 static bool load_all(void *data, Error *err) {
@@ -328,7 +328,7 @@ static bool load_all(void *data, Error *err) {
 
 static bool restore_all(void *data, Error *err) {
   Loading *l = data;
-  return saved_trees_restore(&l->keep, err);
+  return saved_trees_restore(&l->saved_trees, err);
 }
 
 /* Restores trees after a failure, which err describes. */
@@ -350,7 +350,7 @@ bool snapshot_load(Store *store, RtRandom *random, const char *path, RgSaved *it
   bool ok = guard_run(load_all, &l, err);
   if (!ok) restore_trees(&l, err);
   arrangement_free(&l.arrangement);
-  saved_trees_free(&l.keep);
+  saved_trees_free(&l.saved_trees);
   unpack_close(l.unpacker);
   scratch_deinit(&l.scratch);
   return ok;

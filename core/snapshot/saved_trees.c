@@ -1,0 +1,46 @@
+/* saved_trees.c - see saved_trees.h. The copy is compressed, in an unnamed file in memory. It
+ * includes the arrangement, so a restored tree has every node where it was. */
+#include "snapshot/saved_trees.h"
+
+#include "snapshot/directory.h"
+
+bool saved_trees_add(SavedTrees *saved, Tree *tree, Error *err) {
+  SavedTree *kept = &saved->trees[saved->count];
+  if (!saved->packer) saved->packer = pack_create_unnamed(tree->store->heap, &snapshot_format, err);
+  if (!saved->packer || !tree_reach(tree, DEVICE_READS, err)) return false;
+  rt_tree_refresh(storage_context(tree), &tree->rt);
+  kept->tree = tree;
+  saved->count++;
+  return content_write(tree, saved->packer, &kept->content, &kept->arrangement, err);
+}
+
+bool saved_trees_end(SavedTrees *saved, Error *err) {
+  Packer *packer = saved->packer;
+  if (!packer) return true;
+  saved->packer = NULL;
+  saved->unpacker = pack_reopen(packer, err);
+  return saved->unpacker;
+}
+
+void saved_trees_note_replaced(SavedTrees *saved, const Tree *tree) {
+  for (int k = 0; k < saved->count; k++)
+    saved->trees[k].is_replaced |= saved->trees[k].tree == tree;
+}
+
+bool saved_trees_restore(SavedTrees *saved, Error *err) {
+  bool ok = true;
+  for (int k = 0; k < saved->count; k++) {
+    SavedTree *kept = &saved->trees[k];
+    if (!kept->is_replaced) continue;
+    kept->is_replaced = false;
+    ok &= content_load(kept->tree, saved->unpacker, kept->content, kept->arrangement,
+                       &saved->arrangement, err);
+  }
+  return ok;
+}
+
+void saved_trees_free(SavedTrees *saved) {
+  pack_abandon(saved->packer);
+  unpack_close(saved->unpacker);
+  arrangement_free(&saved->arrangement);
+}
