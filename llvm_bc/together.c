@@ -113,6 +113,8 @@ INLINED int64_t rt_warp_count(void *element, int32_t bytes, int32_t is_ordered, 
   return (int64_t)(first + (uint64_t)value * group.rank);
 }
 
+INLINED int32_t rt_block_thread(RtContext *context) { return (int32_t)thread_here(); }
+
 INLINED void rt_warp_wait(int32_t lanes) { rt_group_wait((RtGroup){.lanes = (uint32_t)lanes}); }
 
 INLINED int32_t rt_warp_meets(int32_t lanes) {

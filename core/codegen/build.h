@@ -90,11 +90,6 @@ static inline LLVMValueRef build_at(Codegen *g, LLVMTypeRef type, LLVMValueRef b
                                     LLVMValueRef index) {
   return LLVMBuildGEP2(g->builder, type, base, &index, 1, "");
 }
-/* the same inside of the array */
-static inline LLVMValueRef build_at_inside(Codegen *g, LLVMTypeRef type, LLVMValueRef base,
-                                           LLVMValueRef index) {
-  return LLVMBuildInBoundsGEP2(g->builder, type, base, &index, 1, "");
-}
 static inline LLVMValueRef build_extract(Codegen *g, LLVMValueRef vector, LLVMValueRef lane) {
   return LLVMBuildExtractElement(g->builder, vector, lane, "");
 }

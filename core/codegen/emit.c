@@ -44,6 +44,11 @@ static void emit_run(Codegen *g, const IrInst *inst) {
   context_poll_stop(g);
 }
 
+static void emit_poll(Codegen *g, const IrInst *inst) {
+  if (!inst->operand_count) return context_poll_stop(g);
+  block_enter_unless(g, value_operand(g, inst, 0), block_new(g, "on"), g->f.finish);
+}
+
 /* LLVM turns selects into branches where it hopes that these are predicted, so that nothing waits
  * for the condition. If both values are there from the beginning, hardly anything can be gained. */
 static LLVMValueRef select_value(Codegen *g, const IrInst *inst, LLVMValueRef condition) {
@@ -112,12 +117,7 @@ void emit_op(Codegen *g, const IrInst *inst) {
   case IR_PRINT:
   case IR_FAULT: return control_print(g, inst);
   case IR_INVOKE: return function_invoke(g, inst);
-  case IR_ALL_GATHER: return gpu_all_gather(g, inst);
-  case IR_GATHERED: return gpu_gathered(g, inst);
-  case IR_GRID: return gpu_grid(g, inst);
-  case IR_ROW: return gpu_row(g, inst);
-  case IR_ROW_ACTIVE: return value_set(g, inst, value_bool(g, true));
-  case IR_POLL: return context_poll_stop(g);
+  case IR_POLL: return emit_poll(g, inst);
   case IR_ALTERNATE: return; /* loop.c asks for it */
   case IR_REDUCE: return reduce_emit(g, inst);
   case IR_TREE_ROOT: return value_set(g, inst, context_of(g, RT_TREE_ROOT, (int)inst->imm));
@@ -142,6 +142,7 @@ void emit_op(Codegen *g, const IrInst *inst) {
   case IR_RETURN: return function_return(g, inst);
   case IR_SHUFFLE: return value_set(g, inst, vector_shuffle(g, inst));
   case IR_STACK: return local_stack(g, inst);
+  case IR_SHARED: return value_set(g, inst, gpu_shared(g, inst->imm, "shared"));
   case IR_ZEROS: return value_set(g, inst, local_zeros(g));
   case IR_LANE_GET: return value_set(g, inst, vector_lane_get(g, inst));
   case IR_LANE_SET: return vector_lane_set(g, inst);
@@ -181,7 +182,7 @@ static void function_end(Codegen *g) {
 
 static void emit_gpu_task(Codegen *g, const IrTask *task, const char *name) {
   GpuPositions positions = gpu_begin(g, task, name);
-  if (ir_spread(task) > 1) g->f.finish = block_new(g, "stopped");
+  if (task->spread > 1) g->f.finish = block_new(g, "stopped");
   gpu_sums_open(g, task);
   context_poll_stop(g); /* an earlier task of the launch may have failed */
   if (task->kind == TASK_SERIAL) gpu_serial(g, task, positions);

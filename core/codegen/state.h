@@ -53,13 +53,6 @@ typedef struct Called {
   LLVMValueRef results;       /* a variable */
 } Called;
 
-/* The threads of a GPU that share what is being emitted: a leaf, or a row of its cells. */
-typedef struct ThreadGroup {
-  LLVMValueRef rank; /* i32: the running thread's number among them; NULL: they share nothing */
-  int64_t size;
-  bool is_alone; /* a single thread does the whole leaf, as in an ordered task */
-} ThreadGroup;
-
 /* The function that is being emitted. */
 typedef struct Function {
   LLVMValueRef llvm;
@@ -79,9 +72,7 @@ typedef struct Function {
   LLVMValueRef least;       /* vector.c: i64; NULL: no non-temporal stores */
   int straight;             /* weight of the ops since the last block split: emit.c */
   /* on a GPU */
-  ThreadGroup group;
   LLVMValueRef coordinates[RT_MAX_AXES + 1]; /* arrays that calls share, by their length */
-  int64_t gathered_bytes;                    /* of the block's memory, used by ALL_GATHERs */
 } Function;
 
 /* The module that is being emitted. */

@@ -102,6 +102,7 @@ IrImm ir_imm_kind(const IrInst *inst) {
   case IR_ITEM:
   case IR_LOCAL_ARRAY:
   case IR_STACK:
+  case IR_SHARED:
   case IR_SHUFFLE:
   case IR_ALL_GATHER:
   case IR_GATHERED: return IMM_NUMBER;

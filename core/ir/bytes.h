@@ -14,7 +14,7 @@
 #ifndef RG_IR_BYTES_H
 #define RG_IR_BYTES_H
 
-enum { IR_BYTES_VERSION = 23 };
+enum { IR_BYTES_VERSION = 24 };
 static const char ir_bytes_magic[4] = {'R', 'G', 'I', 'R'};
 
 /* bits of an inst's mask: which attributes follow */
@@ -43,9 +43,8 @@ enum {
   TASK_HAS_INTERIOR_BODY = 8,
   TASK_COUNTS = 16,
   TASK_RIM_SCALAR = 32,
-  TASK_WIDE = 64,
-  TASK_SCALAR = 128,
-  TASK_STAGES = 256
+  TASK_SCALAR = 64,
+  TASK_STAGES = 128
 };
 
 #endif

@@ -126,12 +126,9 @@ struct IrInst {
   int32_t entry;      /* CALL: an RtEntry */
   int32_t tree;       /* LOW ops: kernel->trees */
   int32_t stride;     /* OFFSET: bytes */
-  int32_t end, width; /* ROW; GRID of a leaf that threads share: the number that shares a row */
+  int32_t end, width; /* ROW */
   /* MEM_LOAD, MEM_STORE: 0 or 1 scalar; ROW, FOR, BITS: iterations per vector (ir/lanes.h) */
   int32_t lanes;
-  /* GRID, ROW of a leaf that threads share: how many iterations of a thread are unrolled, if all
-   * threads have equally many; 0: none */
-  int32_t copies;
   int32_t block; /* RANGE, ACTIVE: `:block(n)`, 0: chosen by the device */
   /* MEM_*, ROW_LOAD: field + 1: accesses only its elements; 0: anything */
   int32_t alias;

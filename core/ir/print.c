@@ -283,6 +283,7 @@ static void print_task_words(StrBuf *out, const IrTask *task) {
   if (task->lanes) strbuf_format(out, " lanes=%d", task->lanes);
   if (task->whole) strbuf_format(out, " whole=%d", task->whole);
   if (task->traffic) strbuf_format(out, " traffic=%d", task->traffic);
+  if (task->spread) strbuf_format(out, " spread=%d", task->spread);
   if (task->rim_scalar) strbuf_text(out, " rim_scalar");
   if (task->wide) strbuf_text(out, " wide");
   if (task->privatised) strbuf_format(out, " privatised=%d", task->privatised);

@@ -386,6 +386,7 @@ static bool read_task_value(IrReader *r, IrTask *task, Str word) {
   if (str_is(word, "lanes")) return ir_read_i32(r, &task->lanes);
   if (str_is(word, "whole")) return ir_read_i32(r, &task->whole);
   if (str_is(word, "traffic")) return ir_read_i32(r, &task->traffic);
+  if (str_is(word, "spread")) return ir_read_i32(r, &task->spread);
   if (str_is(word, "privatised")) return ir_read_i32(r, &task->privatised);
   if (str_is(word, "factors")) return read_axes(r, task->factors, &count);
   if (str_is(word, "remembers")) return task->remembers = true;

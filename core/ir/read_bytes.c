@@ -270,7 +270,6 @@ static void read_task(Input *in) {
   task->may_deactivate = flags & TASK_MAY_DEACTIVATE;
   task->independent = flags & TASK_INDEPENDENT;
   task->rim_scalar = flags & TASK_RIM_SCALAR;
-  task->wide = flags & TASK_WIDE;
   task->scalar = flags & TASK_SCALAR;
   task->has_interior = flags & TASK_HAS_INTERIOR;
   task->axis_count = read_i32(in);
@@ -284,6 +283,7 @@ static void read_task(Input *in) {
   task->lanes = read_i32(in);
   task->whole = read_i32(in);
   task->traffic = read_i32(in);
+  task->spread = read_i32(in);
   read_reductions(in, task);
   read_block_sums(in, task);
   read_constant_bounds(in, task);

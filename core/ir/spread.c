@@ -12,7 +12,6 @@
 enum {
   FEW_THREADS = 8,
   WARP = 32,
-  MOST_THREADS = 128, /* of a block */
   FEW_CELLS = 4,      /* least cells per thread with up to one warp, */
   MANY_CELLS = 16,    /* and with more than one */
   MOST_ROWS = 1 << 20 /* bound of the survey's row count, against overflow */
@@ -63,7 +62,7 @@ int ir_spread(const IrTask *task) {
   int64_t wanted = task->wide ? s.cells : usual;
   int threads = 1;
   wanted = min_i64(s.cells, max_i64(FEW_THREADS, wanted));
-  while (!s.is_obstructed && threads < wanted && threads < MOST_THREADS) threads *= 2;
-  DEBUG_ASSERT(threads <= MOST_THREADS && is_power_of_two((uint64_t)threads), "threads of a block");
+  while (!s.is_obstructed && threads < wanted && threads < IR_MOST_SPREAD) threads *= 2;
+  DEBUG_ASSERT(threads <= IR_MOST_SPREAD, "threads of a block");
   return threads;
 }

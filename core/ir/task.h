@@ -82,6 +82,7 @@ struct IrTask {
   int32_t whole;
   bool rim_scalar; /* iterations outside the interior are scalar in spite of `lanes` */
   bool wide;       /* LEAVES: on a GPU more threads than usual share a leaf (ir_spread) */
+  int32_t spread;  /* LEAVES, from the pass `cell_loops` on: the threads that do; 0, 1: one */
   /* bytes that an iteration reads and writes, of a task that may have non-temporal stores; 0: no
    * such stores */
   int32_t traffic;
@@ -126,7 +127,8 @@ static inline IrRegion *ir_task_main(const IrTask *task) {
 bool ir_walk_task(const IrTask *task, IrVisit *visit, void *data);
 bool ir_walk_kernel(const IrKernel *kernel, IrVisit *visit, void *data);
 
-/* spread.c: the number of GPU threads that share a position: a power of two up to 128. */
+/* spread.c: how many threads of a GPU may share a leaf of the task: a power of two. */
+enum { IR_MOST_SPREAD = 128 };
 int ir_spread(const IrTask *task);
 
 /* block_sums.c: the bytes of a tree's root that a block has a copy of (false: none), and the total

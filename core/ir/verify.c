@@ -558,7 +558,8 @@ static bool verify_memory(Verifier *v, const IrInst *inst) {
     return wrong(v, inst, "only the address of an array is published, an i64");
   Type element =
       inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE ? type_at(inst, 1) : inst->type;
-  if (!is_element(inst->op == IR_ROW_LOAD ? type_element(element) : element))
+  bool is_address = (inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE) && is_pointer(element);
+  if (!is_address && !is_element(inst->op == IR_ROW_LOAD ? type_element(element) : element))
     return wrong(v, inst, "elements are numbers and bools");
   bool has_operator = inst->op == IR_MEM_UPDATE || inst->op == IR_MEM_RMW;
   if (has_operator && !takes_operator((IrUpdate)inst->imm, element))
@@ -669,7 +670,6 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_ROW_ACTIVE:
   case IR_RANDOM_STREAM:
   case IR_RUN:
-  case IR_POLL:
   case IR_ZEROS:
   case IR_LOOP: return true;
   case IR_RANDOM:
@@ -714,6 +714,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
     return type_equal(type_element(type_at(inst, 0)), type_element(type_at(inst, 1))) ||
            wrong(v, inst, "variable and value differ in type");
   case IR_LOCAL_ARRAY:
+  case IR_SHARED:
   case IR_STACK:
     return (inst->imm >= 1 && inst->imm <= IR_MOST_LOCAL) || wrong(v, inst, "has a size");
   case IR_LOCAL_GET:
@@ -754,6 +755,10 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_RANGE:
   case IR_ROW: return all_integers(inst, 0) || wrong(v, inst, "operands are integers");
   case IR_CELL: return inst->operand_count > 0 || wrong(v, inst, "needs positions and cursors");
+  case IR_POLL:
+    return inst->operand_count == 0 ||
+           (inst->operand_count == 1 && type_is_bool(type_at(inst, 0))) ||
+           wrong(v, inst, "takes a bool at most");
   case IR_IF: return type_is_bool(type_at(inst, 0)) || wrong(v, inst, "needs a bool");
   case IR_FOR:
     return (is_number(type_at(inst, 0)) && all_of_type(inst, 0, type_at(inst, 0))) ||
@@ -823,6 +828,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_ALL_GATHER:
   case IR_GATHERED:
   case IR_STACK:
+  case IR_SHARED:
   case IR_ZEROS:
   case IR_OFFSET: expected = TYPE(PTR); break;
   case IR_IS_ACTIVE:
@@ -844,7 +850,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
       break;
     if ((inst->op == IR_SELECT || inst->op == IR_VAR || inst->op == IR_GET ||
          inst->op == IR_SPLAT || inst->op == IR_STEP || inst->op == IR_LANE_GET ||
-         inst->op == IR_SHUFFLE) &&
+         inst->op == IR_SHUFFLE || inst->op == IR_MEM_LOAD) &&
         is_pointer(type_element(inst->type)))
       return true;
     if (is_address_argument(v->kernel, inst)) return true;
@@ -910,7 +916,6 @@ static bool is_power(int32_t number) { return (number & (number - 1)) == 0; }
 
 static bool verify_shape(Verifier *v, const IrInst *inst) {
   const IrRegion *body = inst->regions[0];
-  if (inst->copies < 0 || !is_power(inst->copies)) return wrong(v, inst, "unrolls by 2, 4, ..");
   int params = body->params.count;
   const SNode *node;
   switch (inst->op) {
@@ -933,8 +938,6 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
       return wrong(v, inst, "needs a parameter per axis of its level");
     return params_are(body, 0, type_is_integer) || wrong(v, inst, "indices are integers");
   case IR_GRID:
-    if (inst->width < 0 || inst->width > 128 || !is_power(inst->width))
-      return wrong(v, inst, "a power of two of threads share a row, at most 128");
     if (params != inst->axis_count) return wrong(v, inst, "needs a parameter per extent");
     for (int i = 0; i < params; i++)
       if (inst->extent[i] < 1) return wrong(v, inst, "extents are positive");
@@ -1232,8 +1235,10 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
     return task_fail(v, task, "has no interior that runs in lanes");
   if (task->whole < 0 || (task->whole && (!task->lanes || task->counts)))
     return task_fail(v, task, "has no whole vectors");
-  if (task->wide && task->kind != TASK_LEAVES)
+  if ((task->wide || task->spread > 1) && task->kind != TASK_LEAVES)
     return task_fail(v, task, "only leaves have more threads or fewer");
+  if (task->spread < 0 || task->spread > IR_MOST_SPREAD || !is_power(task->spread))
+    return task_fail(v, task, "threads that share a leaf are 2, 4, .. of a block");
   if (task->traffic < 0 || (task->traffic && (!task->lanes || task->kind != TASK_RANGE)))
     return task_fail(v, task, "only what runs in lanes goes past the caches");
   if (task->privatised < 0 || task->privatised >= kernel->tasks.count)

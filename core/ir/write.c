@@ -157,8 +157,7 @@ static void write_task(Writer *w, const IrTask *task) {
                    (task->has_interior ? TASK_HAS_INTERIOR : 0) |
                    (task->interior ? TASK_HAS_INTERIOR_BODY : 0) |
                    (task->counts ? TASK_COUNTS : 0) | (task->rim_scalar ? TASK_RIM_SCALAR : 0) |
-                   (task->wide ? TASK_WIDE : 0) | (task->scalar ? TASK_SCALAR : 0) |
-                   (task->staged ? TASK_STAGES : 0));
+                   (task->scalar ? TASK_SCALAR : 0) | (task->staged ? TASK_STAGES : 0));
   write_i64(w, task->axis_count);
   write_i64(w, task->bounds);
   write_type(w, task->index);
@@ -170,6 +169,7 @@ static void write_task(Writer *w, const IrTask *task) {
   write_i64(w, task->lanes);
   write_i64(w, task->whole);
   write_i64(w, task->traffic);
+  write_i64(w, task->spread);
   write_u64(w, (uint64_t)task->reductions.count);
   for (int i = 0; i < task->reductions.count; i++) {
     const IrReduction *reduction = &task->reductions.items[i];

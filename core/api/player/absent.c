@@ -95,7 +95,7 @@ bool pass_run_derivative(PassContext *ctx, IrKernel *kernel, Error *err) {
 void pass_finish_task(Scratch *scratch, IrKernel *kernel, IrTask *task) {
   (void)scratch, (void)kernel, (void)task, fail();
 }
-bool refcounts_is_private(const IrInst *array) { (void)array, fail(); }
+bool refcounts_shows_order(const IrInst *inst) { (void)inst, fail(); }
 bool refcounts_reaches(const IrInst *inst) { (void)inst, fail(); }
 RefcountsUse refcounts_use(const IrKernel *kernel, IrRegion *body) {
   (void)kernel, (void)body, fail();

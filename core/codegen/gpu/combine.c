@@ -77,9 +77,8 @@ void gpu_reduce(Codegen *g, LLVMValueRef *sums) {
   for (int i = 0; i < g->f.shares.count; i++) {
     const Share *share = &g->f.shares.items[i];
     LLVMValueRef bits = variable_of(g, share->type, sums[i]);
-    LLVMValueRef memory = gpu_shared(g, g->i64, MOST_WARPS, "partials");
-    LLVMValueRef operands[] = {bits, build_space_cast(g, memory, g->pointer),
-                               value_i32(g, combine_of(share->op)),
+    LLVMValueRef memory = gpu_shared(g, MOST_WARPS * 8, "partials");
+    LLVMValueRef operands[] = {bits, memory, value_i32(g, combine_of(share->op)),
                                value_i32(g, number_of(share->type)), may_exit};
     continues = call_runtime(g, RT_BLOCK_SUM, (Callee){0}, operands, 5);
     sums[i] = number_in(g, share->type, bits);
@@ -138,7 +137,7 @@ bool gpu_update(Codegen *g, const IrInst *inst) {
 static void open_copy(Codegen *g, int32_t tree, int64_t begin, int64_t end) {
   int64_t words = (end - begin + 3) / 4;
   ASSERT(begin >= 0 && begin < end && begin % 4 == 0, "whole words of a root");
-  LLVMValueRef copy = build_space_cast(g, gpu_shared(g, g->i32, words, "sums"), g->pointer);
+  LLVMValueRef copy = gpu_shared(g, words * 4, "sums");
   LLVMValueRef operands[] = {copy, value_i32(g, words)};
   call_runtime(g, RT_BLOCK_CLEAR, (Callee){0}, operands, 2);
   *context_kept(g, RT_TREE_PRIVATE_COPY, tree) = value_byte_offset(g, copy, -begin);

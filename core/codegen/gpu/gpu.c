@@ -15,21 +15,15 @@
 
 enum { PTX_KERNEL = 71 }; /* LLVM's calling convention of an entry */
 
-LLVMValueRef gpu_special(Codegen *g, const char *name) {
-  char intrinsic[64] = "llvm.nvvm.read.ptx.sreg.";
-  strncat(intrinsic, name, sizeof intrinsic - 32);
-  return call_plain(g, intrinsic, NULL, 0);
-}
-
-LLVMValueRef gpu_shared(Codegen *g, LLVMTypeRef of, int64_t count, const char *name) {
+LLVMValueRef gpu_shared(Codegen *g, int64_t bytes, const char *name) {
   enum { SHARED_MEMORY = 3 };
-  LLVMTypeRef type = LLVMArrayType2(of, (uint64_t)count);
-  ASSERT(count > 0, "an array of elements");
+  LLVMTypeRef type = LLVMArrayType2(g->i8, (uint64_t)bytes);
+  ASSERT(bytes > 0, "memory has a size");
   LLVMValueRef memory = LLVMAddGlobalInAddressSpace(g->module, type, name, SHARED_MEMORY);
   LLVMSetLinkage(memory, LLVMInternalLinkage);
   LLVMSetInitializer(memory, LLVMGetUndef(type));
   LLVMSetAlignment(memory, 16);
-  return memory;
+  return build_space_cast(g, memory, g->pointer);
 }
 
 static LLVMTypeRef launch_type(Codegen *g) {
@@ -42,8 +36,11 @@ static LLVMValueRef load_launch(Codegen *g, LLVMTypeRef type, size_t offset, con
   return LLVMBuildLoad2(g->builder, type, value_byte_offset(g, launch, (int64_t)offset), name);
 }
 
+/* "tid.x", .., as an i64 */
 static LLVMValueRef special(Codegen *g, const char *name) {
-  return LLVMBuildZExt(g->builder, gpu_special(g, name), g->i64, name);
+  char intrinsic[64] = "llvm.nvvm.read.ptx.sreg.";
+  strncat(intrinsic, name, sizeof intrinsic - 32);
+  return LLVMBuildZExt(g->builder, call_plain(g, intrinsic, NULL, 0), g->i64, name);
 }
 
 GpuPositions gpu_begin(Codegen *g, const IrTask *task, const char *name) {
@@ -116,38 +113,17 @@ void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions) {
 
 /* -- nodes ------------------------------------------------------------------------------------- */
 
-static void emit_nodes(Codegen *g, const IrTask *task, const GpuPositions *positions) {
-  TestedLoop loop = positions_begin(g, positions);
+/* Each group of `spread` threads takes one position; there are only whole groups. */
+void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions p) {
+  LLVMValueRef length = context_of(g, RT_LIST_SIZE, task->tree),
+               all = build_icmp(g, LLVMIntEQ, p.end, value_index(g, RT_ALL_NODES));
+  p.end = build_select(g, all, length, p.end);
+  if (task->spread > 1) {
+    LLVMValueRef group = value_index(g, task->spread);
+    p.first = build_nsw_add(g, p.begin, build_udiv(g, p.thread, group));
+    p.step = build_udiv(g, p.step, group);
+  }
+  TestedLoop loop = positions_begin(g, &p);
   task_node(g, task, loop.index, loop.again);
   tested_end(g, &loop);
-}
-
-/* Each group of `spread` threads takes one position; there are only whole groups. */
-static void emit_shared(Codegen *g, const IrTask *task, GpuPositions positions, int spread) {
-  ASSERT(spread > 1 && spread <= GPU_BLOCK, "threads of one block share a leaf");
-  LLVMValueRef group = value_index(g, spread);
-  LLVMValueRef number = build_udiv(g, positions.thread, group);
-  LLVMValueRef rank = build_urem(g, positions.thread, group);
-  positions.first = build_nsw_add(g, positions.begin, number);
-  positions.step = build_udiv(g, positions.step, group);
-  g->f.group = (ThreadGroup){LLVMBuildTrunc(g->builder, rank, g->i32, "rank"), spread, false};
-  emit_nodes(g, task, &positions);
-}
-
-/* Emits the body twice, so that a thread's share of a leaf is a compile-time constant: for a group
- * of `spread` threads, and for the single thread of an ordered task. */
-void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions) {
-  int spread = ir_spread(task);
-  LLVMValueRef length = context_of(g, RT_LIST_SIZE, task->tree),
-               all = build_icmp(g, LLVMIntEQ, positions.end, value_index(g, RT_ALL_NODES));
-  positions.end = build_select(g, all, length, positions.end);
-  if (spread == 1) return emit_nodes(g, task, &positions);
-  LLVMBasicBlockRef shared = block_new(g, "shared"), alone = block_new(g, "alone");
-  LLVMValueRef rest = build_urem(g, positions.step, value_index(g, spread));
-  block_enter_if(g, build_is_zero(g, rest), shared, alone);
-  emit_shared(g, task, positions, spread);
-  block_jump(g, g->f.done);
-  block_enter(g, alone);
-  g->f.group = (ThreadGroup){value_i32(g, 0), 1, true};
-  emit_nodes(g, task, &positions);
 }

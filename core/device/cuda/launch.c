@@ -414,13 +414,13 @@ static int64_t most_threads(const CudaDevice *cuda, const DeviceTask *task, void
   return most;
 }
 
-/* Threads that share a position must be in one block. */
+/* Threads that share a position must be in one block, which has no others. */
 static int64_t choose_threads(const CudaDevice *cuda, const DeviceLaunch *launch,
                               const DeviceTask *task, void *function) {
   int64_t wanted = launch->switches.threads;
   if (!wanted) return CUDA_BLOCK_THREADS;
   if (wanted > CUDA_BLOCK_THREADS) wanted = min_i64(wanted, most_threads(cuda, task, function));
-  return max_i64(wanted, task->spread);
+  return max_i64(wanted / task->spread, 1) * task->spread;
 }
 
 typedef struct Grid {

@@ -36,11 +36,7 @@ static int64_t task_cost(const IrTask *task) {
   return cost / 8 + 1;
 }
 
-/* A visit: false when results depend on the order of iterations, also through a shared array. */
-static bool has_no_order(void *data, IrInst *inst) {
-  bool changes = ir_is_call(inst, RT_ARRAY_APPEND) || ir_is_call(inst, RT_ARRAY_POP);
-  return !ir_shows_order(inst) && !(changes && !refcounts_is_private(inst->operands[0]));
-}
+static bool has_no_order(void *data, IrInst *inst) { return !refcounts_shows_order(inst); }
 
 bool compiled_shows_order(const IrTask *task) { return !ir_walk(task->body, has_no_order, NULL); }
 
@@ -58,7 +54,7 @@ static int32_t lanes_of(Type type) { return type_is_struct(type) ? 1 : type_rows
  * leaves have no loop of lanes any more (pass/vector/cell_loops.c). */
 static bool note_widest(void *data, IrInst *inst) {
   int32_t *widest = data;
-  if (has_no_order(NULL, inst)) return true;
+  if (!refcounts_shows_order(inst)) return true;
   for (const IrInst *at = inst->region->first; at; at = at->next) {
     if (lanes_of(at->type) > *widest) *widest = lanes_of(at->type);
     for (int k = 0; k < at->operand_count; k++)
@@ -368,7 +364,7 @@ static void fill_task(const Compile *compile, CompiledKernel *compiled, int32_t 
                    .block = task->block,
                    .cost = task_cost(task),
                    .privatised = task->privatised,
-                   .spread = ir_spread(task),
+                   .spread = task->spread > 1 ? task->spread : 1,
                    .lists_are_ordered = engine->options.deterministic,
                    .is_ordered = engine->options.deterministic && (changes || has_order),
                    .writes_frame = !ir_walk(task->body, writes_frame, NULL) ||
@@ -378,6 +374,7 @@ static void fill_task(const Compile *compile, CompiledKernel *compiled, int32_t 
                    .may_change_topology = changes,
                    /* `changes` may be false if passes removed all deactivations */
                    .may_deactivate = changes && task->may_deactivate};
+  ASSERT(!out->is_ordered || out->spread == 1, "one thread runs a whole leaf in order");
   ir_walk(task->body, note_order, out);
   const CompiledKernel *base = compile->base;
   /* the same chunks give the same sums */

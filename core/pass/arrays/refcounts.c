@@ -233,6 +233,11 @@ bool refcounts_is_private(const IrInst *array) {
   return true;
 }
 
+bool refcounts_shows_order(const IrInst *inst) {
+  bool changes = ir_is_call(inst, RT_ARRAY_APPEND) || ir_is_call(inst, RT_ARRAY_POP);
+  return ir_shows_order(inst) || (changes && !refcounts_is_private(inst->operands[0]));
+}
+
 bool refcounts_reaches(const IrInst *inst) {
   switch (ir_is_array_call(inst) ? inst->entry : RT_ARRAY_NEW) {
   case RT_ARRAY_READ:

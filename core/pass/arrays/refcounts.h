@@ -15,6 +15,9 @@ typedef struct RefcountsUse {
   bool any, elements;
 } RefcountsUse;
 RefcountsUse refcounts_use(const IrKernel *kernel, IrRegion *body);
+/* After `lower_places`: can the results of the inst depend on the order of iterations, also through
+ * an array that others see? */
+bool refcounts_shows_order(const IrInst *inst);
 /* Does the op access elements of such an array, its first operand? */
 bool refcounts_reaches(const IrInst *inst);
 /* Does a task call functions? */

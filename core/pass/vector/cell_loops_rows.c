@@ -197,15 +197,22 @@ static void write_window(IrKernel *kernel, IrInst *load, bool may_cross) {
 
 /* -- one step ---------------------------------------------------------------------------------- */
 
-/* Replaces the ops that only the body of a ROW can have. */
-static bool replace_row_op(void *data, IrInst *inst) {
+static bool replace_active(void *kernel, IrInst *inst) {
+  if (inst->op != IR_ROW_ACTIVE) return true;
+  IrBuilder b = rewrite_before(kernel, inst);
+  ir_replace_uses(inst, ir_const_int(&b, inst->type, 1));
+  ir_delete(inst);
+  return true;
+}
+
+void cell_loops_set_active(IrKernel *kernel, IrRegion *body) {
+  ir_walk(body, replace_active, kernel);
+}
+
+static bool replace_load(void *data, IrInst *inst) {
   const Row *row = data;
   ASSERT(inst->op != IR_LANE, "`vectorise` has written the cells of straight rows");
   if (inst->op == IR_ROW_LOAD) write_window(row->kernel, inst, row->may_cross);
-  if (inst->op != IR_ROW_ACTIVE) return true;
-  IrBuilder b = rewrite_before(row->kernel, inst);
-  ir_replace_uses(inst, ir_const_int(&b, inst->type, 1));
-  ir_delete(inst);
   return true;
 }
 
@@ -214,7 +221,7 @@ static void copy_body(Row *row, IrBuilder *b, bool may_cross) {
   IrRegion *to = ir_region_create(row->kernel, NULL);
   IrBuilder in = {.kernel = row->kernel, .region = to};
   ir_copy_to(&in, row->body->first, NULL, row->map);
-  ir_walk(to, replace_row_op, row);
+  ir_walk(to, replace_load, row);
   rewrite_move_to(to->first, b);
 }
 
@@ -363,6 +370,7 @@ static Row analyse_row(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
 }
 
 void cell_loops_row(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
+  cell_loops_set_active(kernel, inst->regions[0]);
   Row row = analyse_row(scratch, kernel, inst);
   IrInst *const *bounds = ir_row_bounds(inst);
   IrBuilder b = rewrite_before(kernel, inst);

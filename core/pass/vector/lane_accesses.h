@@ -8,6 +8,11 @@
 
 /* cell_loops_rows.c: writes a ROW as loops and deletes it. */
 void cell_loops_row(Scratch *scratch, IrKernel *kernel, IrInst *row);
+/* Replaces ROW_ACTIVE in the body of a scalar row, or of lanes that have a mask. */
+void cell_loops_set_active(IrKernel *kernel, IrRegion *body);
+/* leaf_threads.c: writes what the threads of a GPU that share a leaf divide among themselves, its
+ * rows, cells and look-ups of neighbours, as loops of one of them. */
+void cell_loops_share(Scratch *scratch, IrKernel *kernel, IrTask *task);
 
 typedef struct LaneAccesses {
   Scratch *scratch;
