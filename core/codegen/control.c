@@ -46,7 +46,7 @@ void control_if(Codegen *g, const IrInst *inst) {
   LLVMBasicBlockRef yes = block_new(g, "then"), no = block_new(g, "else"),
                     end = block_new(g, "end");
   /* the assembler of a GPU orders blocks itself */
-  bool is_likely = g->part != CODEGEN_GPU_TASKS && facts_is_check(inst->operands[0]);
+  bool is_likely = g->part != CODEGEN_GPU_TASKS && facts_is_bounds_check(inst->operands[0]);
   (is_likely ? block_branch_mostly : block_branch)(g, condition, yes, no);
   block_enter(g, yes);
   region_emit(g, inst->regions[0]);

@@ -54,7 +54,8 @@ static void emit_poll(Codegen *g, const IrInst *inst) {
 static LLVMValueRef select_value(Codegen *g, const IrInst *inst, LLVMValueRef condition) {
   LLVMValueRef value =
       arith_select(g, condition, value_operand(g, inst, 1), value_operand(g, inst, 2));
-  bool is_cheap = facts_is_of_launch(inst->operands[1]) && facts_is_of_launch(inst->operands[2]);
+  bool is_cheap =
+      facts_is_launch_invariant(inst->operands[1]) && facts_is_launch_invariant(inst->operands[2]);
   if (is_cheap && LLVMIsASelectInst(value))
     value_mark(g, value, "unpredictable", LLVMMDNodeInContext2(g->context, NULL, 0));
   return value;
@@ -68,7 +69,8 @@ static LLVMValueRef values(Codegen *g, const IrInst *inst, LLVMValueRef a) {
   case IR_SELECT: return select_value(g, inst, a);
   case IR_BITCAST: return build_bitcast(g, a, value_type(g, inst->type));
   case IR_CONVERT:
-    ASSERT(inst->inside || !type_is_float(type) || !type_is_integer(result), "pass `expand` ran");
+    ASSERT(inst->in_bounds || !type_is_float(type) || !type_is_integer(result),
+           "pass `expand` ran");
     return arith_convert(g, type, result, a);
   case IR_OFFSET: return width > 1 ? vector_offset(g, inst) : access_offset(g, inst);
   case IR_SPLAT: return value_broadcast(g, a, width);
@@ -76,7 +78,7 @@ static LLVMValueRef values(Codegen *g, const IrInst *inst, LLVMValueRef a) {
   case IR_LANES_REDUCE: return combine_lanes(g, (IrUpdate)inst->imm, result, a);
   case IR_MASK_AND: return lanes_both(g, a, value_operand(g, inst, 1));
   case IR_MASK_ANY: return lanes_any(g, a);
-  case IR_MASK_WHOLE: return value_bool(g, value_is_all(a));
+  case IR_MASK_FULL: return value_bool(g, value_is_all(a));
   case IR_MASK_OF_BITS: return lanes_of_bits(g, a, width);
   case IR_MASK_BITS: return lanes_bits(g, a);
   default: break;
@@ -111,8 +113,8 @@ void emit_op(Codegen *g, const IrInst *inst) {
     LLVMValueRef is_global = value_i32(g, inst->imm);
     return value_set(g, inst, call_runtime(g, RT_RANDOM_STREAM, (Callee){0}, &is_global, 1));
   }
-  case IR_CURSOR: return claim_cursor(g, inst);
-  case IR_ITEM: return item_emit(g, inst);
+  case IR_CHUNK_CURSOR: return claim_cursor(g, inst);
+  case IR_TABLE_GET: return item_emit(g, inst);
   case IR_PICK: return pick_emit(g, inst);
   case IR_PRINT:
   case IR_FAULT: return control_print(g, inst);

@@ -107,7 +107,7 @@ static RtEntry form_of(const IrInst *inst) {
   case RT_HASH_AHEAD: return RT_HASH_STILL_LANES;
   case RT_HASH_ENSURE: return RT_HASH_ENSURE_LANES;
   case RT_HASH_CLEAR: return RT_HASH_CLEAR_LANES;
-  default: return inst->lasting ? RT_HASH_STILL_LANES : RT_HASH_FIND_LANES;
+  default: return inst->stable_cell ? RT_HASH_STILL_LANES : RT_HASH_FIND_LANES;
   }
 }
 

@@ -60,7 +60,7 @@ static Local local_of(Codegen *g, const IrInst *inst) {
       .array = value_operand(g, inst, 0), .index = index_of(g, inst, 1), .type = array->type};
   local.lanes = value_width(local.index);
   LLVMTypeRef wide = value_lanes(g->i64, local.lanes);
-  if (!inst->inside || local.lanes > 1)
+  if (!inst->in_bounds || local.lanes > 1)
     local.inside = build_icmp(g, LLVMIntULT, local.index, value_like(local.index, array->imm));
   local.index = LLVMBuildIntCast2(g->builder, local.index, wide, false, "");
   return local;
@@ -144,7 +144,7 @@ static LLVMValueRef table_of(Codegen *g, int number) {
 /* The index, unsigned; an index outside becomes `count`. */
 static LLVMValueRef bounded(Codegen *g, const IrInst *inst, int count) {
   LLVMValueRef index = index_of(g, inst, 0);
-  if (inst->inside) return index;
+  if (inst->in_bounds) return index;
   return call_binary(g, "llvm.umin", index, value_like(index, count));
 }
 
@@ -196,7 +196,7 @@ void pick_emit(Codegen *g, const IrInst *inst) {
     values[k] = value_operand(g, inst, k + 1);
     if (value_width(values[k]) > width) width = value_width(values[k]);
   }
-  if (!inst->inside) values[count] = LLVMConstNull(LLVMTypeOf(values[0])), count++;
+  if (!inst->in_bounds) values[count] = LLVMConstNull(LLVMTypeOf(values[0])), count++;
   bool is_one = width == 1 && value_width(index) == 1;
   int few = g->part == CODEGEN_GPU_TASKS ? MOST_SELECTED : 2;
   bool is_vector = is_one && count > few && count <= MOST_PICKED && !type_is_bool(inst->type);

@@ -57,7 +57,8 @@ static LLVMValueRef first_of(Codegen *g, const LaneLoop *loop, LLVMValueRef from
   return build_select(g, here, from, build_select(g, there, next, to));
 }
 
-LLVMValueRef lane_whole(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
+LLVMValueRef lane_full_vectors(Codegen *g, const LaneLoop *loop, LLVMValueRef from,
+                               LLVMValueRef to) {
   int64_t span = lane_span(loop);
   from = first_of(g, loop, from, to);
   LLVMValueRef some = build_icmp(g, LLVMIntSLT, from, to);
@@ -105,7 +106,7 @@ void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueR
 }
 
 void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
-  if (loop->whole) from = lane_whole(g, loop, from, to);
+  if (loop->full_vectors) from = lane_full_vectors(g, loop, from, to);
   lane_masked(g, loop, from, to, NULL);
 }
 
@@ -201,7 +202,7 @@ static LLVMValueRef has_more(Codegen *g, const ForLoop *f, const IrInst *inst, L
     return build_icmp(g, LLVMIntNE, build_nsw_add(g, wide, value_index(g, 1)), wide_past);
   }
   LLVMValueRef past = build_add(g, end, f->step);
-  return inst->brief || is_past(g, f, end, past) /* then `index` need not outlive `next` */
+  return inst->short_trip || is_past(g, f, end, past) /* then `index` need not outlive `next` */
              ? build_icmp(g, LLVMIntNE, next, past)
              : build_icmp(g, LLVMIntNE, index, end);
 }
@@ -220,7 +221,7 @@ static void emit_strip(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef 
   build_phi_next(index, next, block_here(g));
   LLVMValueRef more = has_more(g, f, inst, index, next, end, past),
                branch = block_branch(g, more, body, behind);
-  if (inst->rolled) ask(g, branch, "llvm.loop.unroll.disable", false);
+  if (inst->no_unroll) ask(g, branch, "llvm.loop.unroll.disable", false);
   if (inst->unrolled) ask(g, branch, "llvm.loop.unroll.full", false);
   block_enter(g, behind);
 }
@@ -276,7 +277,7 @@ static void for_integers(Codegen *g, ForLoop *f, const IrInst *inst) {
   block_enter_if(g, runs_at_all(g, f), start, f->leave);
   LLVMValueRef trips = trips_after_first(g, f);
   bool is_short = LLVMIsAConstantInt(trips) && LLVMConstIntGetZExtValue(trips) < STRIP;
-  if (is_short || inst->brief || type_bits(f->type) <= 8) {
+  if (is_short || inst->short_trip || type_bits(f->type) <= 8) {
     LLVMValueRef end = build_add(g, f->begin, build_mul(g, trips, f->step));
     emit_strip(g, f, inst, f->begin, end, NULL);
     block_jump(g, f->leave);
@@ -322,9 +323,9 @@ static void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LL
   LaneLoop loop = {.body = inst->regions[0],
                    .index = ir_index(inst),
                    .width = inst->lanes,
-                   .whole = inst->whole};
-  if (!inst->brief) loop.trips = block_variable_now(g, value_i32(g, 0), "trips");
-  if (!inst->brief || !type_is_signed(type)) {
+                   .full_vectors = inst->full_vectors};
+  if (!inst->short_trip) loop.trips = block_variable_now(g, value_i32(g, 0), "trips");
+  if (!inst->short_trip || !type_is_signed(type)) {
     begin = arith_convert(g, type, TYPE(I64), begin);
     last = arith_convert(g, type, TYPE(I64), last);
   }

@@ -256,9 +256,10 @@ static LLVMValueRef update(Codegen *g, const IrInst *inst, LLVMValueRef pointer)
   ASSERT(ir_is_access(inst->op) && inst->operand_count > 1, "an update of an element");
   LLVMValueRef value = value_operand(g, inst, 1);
   const Element of = {inst->operands[1]->type, inst->alias};
-  if (inst->sole && inst->op == IR_MEM_CAS)
+  if (inst->single_worker && inst->op == IR_MEM_CAS)
     return exchange_plain(g, of, pointer, value, value_operand(g, inst, 2));
-  if (inst->plain || inst->sole) return update_plain(g, (IrUpdate)inst->imm, of, pointer, value);
+  if (inst->nonatomic || inst->single_worker)
+    return update_plain(g, (IrUpdate)inst->imm, of, pointer, value);
   bool is_ordered = atomic_is_ordered(inst),
        has_fences = is_ordered && g->part == CODEGEN_GPU_TASKS;
   if (has_fences) call_runtime(g, RT_FENCE, (Callee){0}, NULL, 0);

@@ -23,8 +23,8 @@ void atomic_emit(Codegen *g, const IrInst *inst); /* MEM_UPDATE, MEM_RMW, MEM_CA
 LLVMValueRef alias_element(Codegen *g, LLVMValueRef access, int alias);
 /* Does it have acquire-release order? */
 static inline bool atomic_is_ordered(const IrInst *inst) {
-  return (inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS) && !inst->relaxed && !inst->plain &&
-         !inst->sole;
+  return (inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS) && !inst->relaxed && !inst->nonatomic &&
+         !inst->single_worker;
 }
 /* One atomic update of a scalar, relaxed unless it `is_ordered`; returns the old value. */
 LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Element of, LLVMValueRef pointer,

@@ -204,7 +204,7 @@ static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRe
                       LLVMValueRef ahead) {
   const IrTask *task = r->of.task;
   const IrRegion *body = task->body;
-  if (task->lanes <= 1 || task->rim_scalar) return emit_run(g, r, body, from, to);
+  if (task->lanes <= 1 || task->scalar_border) return emit_run(g, r, body, from, to);
   LaneLoop loop = loop_of(g, r, body);
   lane_masked(g, &loop, from, to, ahead);
 }
@@ -212,7 +212,7 @@ static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRe
 /* The loop that runs in whole vectors: the interior, or the body; false if neither does. */
 static bool find_whole(Codegen *g, const Range *r, LaneLoop *loop) {
   const IrTask *task = r->of.task;
-  if (!task->whole) return false;
+  if (!task->full_vectors) return false;
   *loop = loop_of(g, r, task->interior ? task->interior : task->body);
   return true;
 }
@@ -221,7 +221,7 @@ static bool find_whole(Codegen *g, const Range *r, LaneLoop *loop) {
 static LLVMValueRef emit_interior(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to,
                                   LLVMValueRef end) {
   LaneLoop loop;
-  if (find_whole(g, r, &loop)) return lane_whole(g, &loop, from, to);
+  if (find_whole(g, r, &loop)) return lane_full_vectors(g, &loop, from, to);
   const IrTask *task = r->of.task;
   if (task->lanes > 1) {
     loop = loop_of(g, r, task->interior);
@@ -251,7 +251,8 @@ static LLVMValueRef aligned(Codegen *g, const Range *r, LLVMValueRef low, LLVMVa
     up = build_and(g, up, value_like(low, -span));
   }
   LLVMValueRef rest = build_sub(g, high, up);
-  LLVMValueRef many = build_icmp(g, LLVMIntSGE, rest, value_like(low, r->of.task->whole * span));
+  LLVMValueRef many =
+      build_icmp(g, LLVMIntSGE, rest, value_like(low, r->of.task->full_vectors * span));
   return build_select(g, many, up, low);
 }
 

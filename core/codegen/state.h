@@ -42,7 +42,7 @@ typedef struct LaneLoop {
   /* of nodes: sets the parameters of the body, lane 0 at position `first` */
   void (*set_params)(Codegen *g, const IrTask *nodes, LLVMValueRef first, LLVMValueRef mask);
   int width;
-  bool whole;         /* whole vectors have a copy of the body, without a mask */
+  bool full_vectors;  /* they have a copy of the body, without a mask */
   LLVMValueRef trips; /* iteration counter for polling the stop word; NULL: no polling */
 } LaneLoop;
 

@@ -96,7 +96,7 @@ static void list_in_lanes(Codegen *g, const IrTask *task, LLVMValueRef begin, LL
                    .nodes = task,
                    .set_params = set_lanes,
                    .width = task->lanes,
-                   .whole = task->whole > 0,
+                   .full_vectors = task->full_vectors > 0,
                    .trips = block_variable_now(g, value_i32(g, 0), "trips")};
   context_poll_stop(g);
   lane_loop(g, &loop, begin, end);

@@ -41,7 +41,7 @@ static const IrInst *aligned_store(const IrRegion *body) {
   const IrInst *store = NULL;
   for (const IrInst *inst = body->first; inst && !store; inst = inst->next) {
     if (inst->op == IR_LANES_STORE && inst->aligns) store = inst;
-    bool is_whole = inst->op == IR_IF && inst->operands[0]->op == IR_MASK_WHOLE;
+    bool is_whole = inst->op == IR_IF && inst->operands[0]->op == IR_MASK_FULL;
     if (is_whole) store = aligned_store(inst->regions[0]);
   }
   return store;
@@ -139,13 +139,13 @@ LLVMValueRef vector_load(Codegen *g, const IrInst *inst) {
 }
 
 void vector_store(Codegen *g, const IrInst *inst) {
-  LLVMValueRef at = value_operand(g, inst, 0), mask = mask_of(g, inst), values[IR_MOST_PARTS];
+  LLVMValueRef at = value_operand(g, inst, 0), mask = mask_of(g, inst), values[IR_MAX_PARTS];
   Type lanes = inst->operands[1]->type, type = type_element(lanes);
   const Stores store = {at, values, inst->operand_count - 2, {type, inst->alias}};
-  ASSERT(store.count > 0 && store.count <= IR_MOST_PARTS, "vectors to store");
+  ASSERT(store.count > 0 && store.count <= IR_MAX_PARTS, "vectors to store");
   for (int i = 0; i < store.count; i++)
     values[i] = value_to_memory(g, value_operand(g, inst, i + 1), type);
-  if (!value_is_vector(at) && value_is_all(mask)) return store_whole(g, &store, inst->streams);
+  if (!value_is_vector(at) && value_is_all(mask)) return store_whole(g, &store, inst->nontemporal);
   for (int i = 0; i < store.count; i++) {
     LLVMValueRef to = value_byte_offset(g, at, i * (int64_t)type_size(lanes));
     alias_element(g, lanes_put(g, values[i], to, type_size(type), mask), inst->alias);

@@ -157,7 +157,9 @@ static bool emit_statement(Derivative *d, const IrInst *inst) {
   case IR_LOCAL_SET: emit_ir_helper(d, inst, "local_set"); return true;
   case IR_REDUCE: emit_reduce(d, inst); return true;
   case IR_STORE: emit_ir_store(d, inst); return true;
-  case IR_UPDATE: emit_ir_update(d, inst, inst->further ? "update_inside" : "update"); return true;
+  case IR_UPDATE:
+    emit_ir_update(d, inst, inst->uncounted ? "update_inside" : "update");
+    return true;
   case IR_ACTIVATE: emit_ir_on_level(d, inst, "activate"); return true;
   case IR_DEACTIVATE: emit_ir_on_level(d, inst, "deactivate"); return true;
   case IR_CLEAR: emit_ir_on_level(d, inst, "clear"); return true;

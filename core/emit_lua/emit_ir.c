@@ -128,7 +128,7 @@ static void emit_load(Derivative *d, const IrInst *load) {
 }
 
 void emit_ir_store(Derivative *d, const IrInst *store) {
-  emit_access(d, store, store->further ? "set_inside" : "set");
+  emit_access(d, store, store->uncounted ? "set_inside" : "set");
   emit_ir_value(d, store->operands[1]);
   emit_place(d, store->operands[0], false);
 }
@@ -325,7 +325,7 @@ bool emit_ir_expression(Derivative *d, const IrInst *inst) {
     emit_ir_value(d, inst->operands[0]);
     emit_item_of(d, inst, inst->operands[1]);
     return true;
-  case IR_ITEM:
+  case IR_TABLE_GET:
     emit_format(e, "_rg.item_of(_rg_t[%d]", (int)inst->imm);
     emit_item_of(d, inst, inst->operands[0]);
     return true;

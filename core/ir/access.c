@@ -1,7 +1,7 @@
 /* access.c - see access.h. */
 #include "ir/access.h"
 
-Type ir_accessed(const IrInst *access) {
+Type ir_element_type(const IrInst *access) {
   DEBUG_ASSERT(ir_is_access(access->op), "an access has an element");
   return access->op == IR_MEM_LOAD ? access->type : access->operands[1]->type;
 }
@@ -30,9 +30,9 @@ static const IrInst *address_of(const IrInst *inst) {
 const IrInst *ir_same_container(const IrInst *of, const IrInst *inst) {
   const IrInst *a = address_of(of), *b = address_of(inst);
   if (!a || !b || a->op != IR_OFFSET || b->op != IR_OFFSET) return NULL;
-  int64_t size = type_size(ir_accessed(of));
+  int64_t size = type_size(ir_element_type(of));
   bool is_one = a->operands[0] == b->operands[0] && a->operands[1] == b->operands[1] &&
-                a->stride == b->stride && size == type_size(ir_accessed(inst)) &&
+                a->stride == b->stride && size == type_size(ir_element_type(inst)) &&
                 (a->imm - b->imm) % size == 0;
   return is_one ? b : NULL;
 }
@@ -44,7 +44,7 @@ bool ir_differ_by_constant(const IrInst *a, const IrInst *b, int64_t *bytes) {
   return !__builtin_sub_overflow(b->imm, a->imm, bytes);
 }
 
-bool ir_is_straight(const IrInst *inst) {
+bool ir_is_straight_line(const IrInst *inst) {
   return ir_effects(inst) & IR_PURE || ir_is_write(inst->op) || inst->op == IR_MEM_LOAD ||
          inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_VAR;
 }
@@ -68,10 +68,10 @@ bool ir_must_precede(const IrInst *store, const IrInst *inst) {
   return may_alias(store, inst);
 }
 
-bool ir_may_wait(const IrInst *update, const IrInst *inst) {
+bool ir_may_sink_past(const IrInst *update, const IrInst *inst) {
   DEBUG_ASSERT(update->op == IR_MEM_UPDATE, "what is done later is an update");
   if (inst->op == IR_MEM_LOAD) return !may_alias(update, inst);
-  return ir_is_straight(inst) && !ir_is_write(inst->op);
+  return ir_is_straight_line(inst) && !ir_is_write(inst->op);
 }
 
 /* -- what the verifier holds ------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ _Static_assert(IR_LANES_UPDATE == IR_LANES_LOAD + 2, "the accesses of lanes");
 /* An op of lanes: the numbers of its cell; and runs of a group follow each other. */
 static const char *numbers_refusal(const IrInst *inst, const IrInst *first) {
   bool is_run = inst->shape == IR_SHAPE_RUNS, has_parts = inst->shape != IR_SHAPE_NONE;
-  int most = inst->shape == IR_SHAPE_STRIDED ? IR_MOST_PARTS : IR_MOST_RUN;
+  int most = inst->shape == IR_SHAPE_STRIDED ? IR_MAX_PARTS : IR_MAX_RUN;
   if (!has_parts || is_run) {
     if (inst->part || inst->numbers || (!has_parts && inst->parts))
       return "its shape has no numbers";
@@ -123,7 +123,7 @@ static const char *numbers_refusal(const IrInst *inst, const IrInst *first) {
 }
 
 static const char *parts_refusal(const IrInst *inst) {
-  int most = inst->shape == IR_SHAPE_STRIDED ? IR_MOST_PARTS : IR_MOST_RUN;
+  int most = inst->shape == IR_SHAPE_STRIDED ? IR_MAX_PARTS : IR_MAX_RUN;
   bool has_parts = inst->shape == IR_SHAPE_STRIDED || inst->shape == IR_SHAPE_CELLS ||
                    inst->shape == IR_SHAPE_RUNS;
   if (!has_parts) return inst->part || inst->parts || inst->run ? "its shape has no parts" : NULL;
@@ -141,13 +141,13 @@ static bool is_of_cell(const IrInst *inst, const IrInst *first) {
   if (!ptr || inst->parts != first->parts) return false;
   int64_t parts = inst->part - first->part;
   return inst == first ||
-         ptr->imm - first->operands[0]->imm == parts * type_size(ir_accessed(inst));
+         ptr->imm - first->operands[0]->imm == parts * type_size(ir_element_type(inst));
 }
 
 /* May the first load of the group read the element for this one, too? */
 static bool is_readable(const IrInst *load, const IrInst *first) {
   for (const IrInst *at = first; at != load; at = at->next)
-    if (!ir_is_straight(at) || (load->shape == IR_SHAPE_RUNS && at == load->operands[0]))
+    if (!ir_is_straight_line(at) || (load->shape == IR_SHAPE_RUNS && at == load->operands[0]))
       return false;
   return !ir_may_be_written(load, first);
 }
@@ -159,7 +159,7 @@ static bool may_be_deferred(const IrInst *inst) {
     bool is_member = at->group == inst->group && at->op == inst->op;
     if (is_member && !at->deferred) return true;
     if (is_member) continue;
-    if (is_update ? !ir_may_wait(inst, at) : ir_must_precede(inst, at)) return false;
+    if (is_update ? !ir_may_sink_past(inst, at) : ir_must_precede(inst, at)) return false;
   }
   return false;
 }

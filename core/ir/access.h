@@ -39,8 +39,8 @@
 #include "ir/ir.h"
 
 enum {
-  IR_MOST_PARTS = 16, /* numbers of a strided cell */
-  IR_MOST_RUN = 8,    /* elements of a run, and adjacent numbers of CELLS */
+  IR_MAX_PARTS = 16,  /* numbers of a strided cell */
+  IR_MAX_RUN = 8,     /* elements of a run, and adjacent numbers of CELLS */
   IR_ZERO_BYTES = 64, /* bytes of ZEROS: those of the largest cell */
   IR_AHEAD = 36 * 64, /* prefetch distance in bytes: four vectors of cells of 9 numbers */
   /* bytes of a vector on machines with masked stores and cheap masked loads */
@@ -48,7 +48,7 @@ enum {
 };
 
 /* The type of the element that a MEM_LOAD, MEM_STORE or MEM_UPDATE accesses. */
-Type ir_accessed(const IrInst *access);
+Type ir_element_type(const IrInst *access);
 const char *ir_shape_text(IrShape shape);
 
 typedef VEC(const IrInst *) IrGroup;
@@ -61,13 +61,13 @@ const IrInst *ir_same_container(const IrInst *of, const IrInst *inst);
 /* Are both OFFSETs, from one base by one index, that differ by a constant? */
 bool ir_differ_by_constant(const IrInst *a, const IrInst *b, int64_t *bytes);
 /* May loads move across it: is it neither control nor a call? */
-bool ir_is_straight(const IrInst *inst);
+bool ir_is_straight_line(const IrInst *inst);
 /* May an inst from `from` on, before the load, write the element? */
 bool ir_may_be_written(const IrInst *load, const IrInst *from);
 /* Must the store, which may be deferred, be executed before `inst`? */
 bool ir_must_precede(const IrInst *store, const IrInst *inst);
 /* May the update be done after `inst`, which follows it: can that not observe the element? */
-bool ir_may_wait(const IrInst *update, const IrInst *inst);
+bool ir_may_sink_past(const IrInst *update, const IrInst *inst);
 
 /* Why the shape of an inst is not valid, or contradicts the group's other members; NULL: it is
  * valid. `first` is the first member of its group. */

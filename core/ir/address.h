@@ -8,7 +8,7 @@
 
 #include "ir/access.h"
 
-enum { IR_MOST_TERMS = 4 };
+enum { IR_MAX_TERMS = 4 };
 
 typedef struct IrTerm {
   const IrInst *value;
@@ -18,7 +18,7 @@ typedef struct IrTerm {
 typedef struct IrAddress {
   const IrInst *access; /* MEM_LOAD, MEM_UPDATE */
   int tree;
-  IrTerm terms[IR_MOST_TERMS]; /* sorted by their values' ids */
+  IrTerm terms[IR_MAX_TERMS]; /* sorted by their values' ids */
   int count;
   int64_t bytes; /* the constant part of the sum */
 } IrAddress;
@@ -35,6 +35,6 @@ bool ir_address_follows(const IrAddress *a, const IrAddress *b);
 
 /* Does the index change by little from one iteration to the next: is it made of parameters and
  * constants by sums, small factors and quotients? */
-bool ir_index_is_even(const IrInst *index);
+bool ir_index_is_smooth(const IrInst *index);
 
 #endif

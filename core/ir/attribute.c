@@ -27,11 +27,11 @@ const IrOpInfo ir_op_info[IR_OP_COUNT] = {
 #undef OP
 };
 
-bool ir_shows_order(const IrInst *inst) {
+bool ir_is_order_dependent(const IrInst *inst) {
   if (inst->op == IR_INVOKE || inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS) return true;
   bool pops = ir_has_entry(inst->op) && inst->entry == RT_DYNAMIC_POP;
   if (pops || ir_effects(inst) & IR_TOPOLOGY) return true;
-  bool adds = inst->op == IR_REDUCE || (inst->op == IR_MEM_UPDATE && !inst->plain);
+  bool adds = inst->op == IR_REDUCE || (inst->op == IR_MEM_UPDATE && !inst->nonatomic);
   return adds && type_is_float(inst->operands[1]->type);
 }
 
@@ -99,7 +99,7 @@ IrImm ir_imm_kind(const IrInst *inst) {
   case IR_PRINT:
   case IR_FAULT:
   case IR_INVOKE:
-  case IR_ITEM:
+  case IR_TABLE_GET:
   case IR_LOCAL_ARRAY:
   case IR_STACK:
   case IR_SHARED:
@@ -137,13 +137,13 @@ bool ir_has_level(IrOp op) {
   case IR_COUNT:
   case IR_CLEAR:
   case IR_LEAVES:
-  case IR_NEAR:
-  case IR_REACH:
+  case IR_NEIGHBOUR:
+  case IR_ENSURE:
   case IR_APPEND:
   case IR_POP:
   case IR_LENGTH:
   case IR_ACTIVE_BITS:
-  case IR_REMEMBER: return true;
+  case IR_SAVE_MASKS: return true;
   default: return false;
   }
 }
@@ -152,14 +152,14 @@ bool ir_has_tree(const IrInst *inst) {
   return ir_has_entry(inst->op) && ir_entry_takes((RtEntry)inst->entry, IR_PARAM_TREE);
 }
 
-bool ir_has_offset(IrOp op) { return op == IR_NEAR || op == IR_REACH || op == IR_CELL; }
+bool ir_has_offset(IrOp op) { return op == IR_NEIGHBOUR || op == IR_ENSURE || op == IR_CELL; }
 bool ir_has_extent(IrOp op) { return op == IR_GRID || op == IR_ROW_LOAD; }
 
 int ir_axes_in_use(const IrInst *inst, const int32_t *axes) {
   if (!axes) return 0;
   int last = SNODE_MAX_AXES;
   while (last > 0 && axes[last - 1] == 0) last--;
-  bool counts = inst->op != IR_REACH; /* whose offset is 0 */
+  bool counts = inst->op != IR_ENSURE; /* whose offset is 0 */
   return counts && inst->axis_count > last ? inst->axis_count : last;
 }
 

@@ -7,6 +7,7 @@
 
 #include "ir/attribute.h"
 #include "ir/lanes.h"
+#include "ir/task.h"
 
 IrKernel *ir_kernel_create(Scratch *scratch, const char *name) {
   IrKernel *kernel = scratch_new(scratch, IrKernel);
@@ -143,6 +144,56 @@ void ir_warn(IrKernel *kernel, int32_t line, int32_t column, const char *format,
   va_end(args);
 }
 
+/* -- constant tables, which TABLE_GETs and SHUFFLEs read --------------------------------------- */
+
+int ir_add_table(IrKernel *kernel, Type type, int count, const int64_t *values) {
+  ASSERT(count >= 0, "a table has a number of values");
+  size_t bytes = sizeof *values * (size_t)count;
+  for (int i = 0; i < kernel->tables.count; i++) {
+    const IrTable *table = &kernel->tables.items[i];
+    if (table->count == count && type_equal(table->type, type) &&
+        !memcmp(table->values, values, bytes))
+      return i;
+  }
+  int64_t *copy = scratch_array(kernel->scratch, int64_t, count);
+  if (count) memcpy(copy, values, bytes);
+  IrTable table = {.type = type, .count = count, .values = copy};
+  vec_push(kernel->scratch, &kernel->tables, table);
+  return kernel->tables.count - 1;
+}
+
+typedef struct Used {
+  int *numbers; /* by table: first 1 if it is read; later its new number + 1 */
+  int count;    /* of tables when the walk began */
+  bool renumbers;
+} Used;
+
+static bool visit_item(void *data, IrInst *inst) {
+  const Used *used = data;
+  if (inst->op != IR_TABLE_GET && inst->op != IR_SHUFFLE) return true;
+  DEBUG_ASSERT(inst->imm >= 0 && inst->imm < used->count, "a table of the kernel");
+  if (used->renumbers) inst->imm = used->numbers[inst->imm] - 1;
+  else used->numbers[inst->imm] = 1;
+  return true;
+}
+
+void ir_prune_tables(IrKernel *kernel) {
+  Used used = {.count = kernel->tables.count};
+  int kept = 0;
+  if (!kernel->tables.count) return;
+  used.numbers = scratch_array(kernel->scratch, int, kernel->tables.count);
+  ir_walk_kernel(kernel, visit_item, &used);
+  for (int i = 0; i < kernel->tables.count; i++) {
+    if (!used.numbers[i]) continue;
+    kernel->tables.items[kept++] = kernel->tables.items[i];
+    used.numbers[i] = kept;
+  }
+  if (kept == kernel->tables.count) return;
+  kernel->tables.count = kept;
+  used.renumbers = true;
+  ir_walk_kernel(kernel, visit_item, &used);
+}
+
 /* -- regions and lists ------------------------------------------------------------------------- */
 
 IrRegion *ir_region_create(IrKernel *kernel, IrInst *owner) {
@@ -214,7 +265,7 @@ void ir_move_into(IrRegion *region, IrInst *inst) {
 }
 
 static void delete_uses(IrInst *inst) {
-  ir_drop_operands(inst, 0);
+  ir_truncate_operands(inst, 0);
   for (int i = 0; i < IR_MAX_REGIONS; i++)
     if (inst->regions[i]) ir_delete_all(inst->regions[i]);
 }
@@ -261,22 +312,22 @@ void ir_set_operand(IrInst *inst, int number, IrInst *value) {
   link_use(inst, number);
 }
 
-void ir_give_axes(IrKernel *kernel, IrInst *inst) {
+void ir_alloc_axes(IrKernel *kernel, IrInst *inst) {
   inst->offset =
       ir_has_offset(inst->op) ? scratch_array(kernel->scratch, int32_t, SNODE_MAX_AXES) : NULL;
   inst->extent =
       ir_has_extent(inst->op) ? scratch_array(kernel->scratch, int32_t, SNODE_MAX_AXES) : NULL;
 }
 
-static void make_room(IrKernel *kernel, IrInst *inst, int count) {
+static void alloc_operands(IrKernel *kernel, IrInst *inst, int count) {
   inst->operand_count = count;
   inst->operands = count ? scratch_array(kernel->scratch, IrInst *, count) : NULL;
   inst->operand_uses = count ? scratch_array(kernel->scratch, IrUse, count) : NULL;
 }
 
 void ir_set_operands(IrKernel *kernel, IrInst *inst, int count, IrInst *const *operands) {
-  ir_drop_operands(inst, 0);
-  make_room(kernel, inst, count);
+  ir_truncate_operands(inst, 0);
+  alloc_operands(kernel, inst, count);
   for (int i = 0; i < count; i++) {
     inst->operands[i] = operands[i];
     link_use(inst, i);
@@ -290,7 +341,7 @@ void ir_swap_operands(IrInst *inst) {
   ir_set_operand(inst, 1, first);
 }
 
-void ir_drop_operands(IrInst *inst, int from) {
+void ir_truncate_operands(IrInst *inst, int from) {
   DEBUG_ASSERT(from >= 0, "operands are counted from 0");
   for (int i = from; i < inst->operand_count; i++) unlink_use(&inst->operand_uses[i]);
   if (from < inst->operand_count) inst->operand_count = from;
@@ -308,7 +359,7 @@ bool ir_is_used(const IrInst *value) { return value->uses != NULL; }
 
 /* -- builders ---------------------------------------------------------------------------------- */
 
-void ir_put(IrBuilder *b, IrInst *inst) {
+void ir_insert(IrBuilder *b, IrInst *inst) {
   DEBUG_ASSERT(b->before ? b->before->region != NULL : b->region != NULL,
                "a builder knows where its insts go");
   if (b->before) ir_insert_before(b->before, inst);
@@ -319,8 +370,8 @@ IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *con
   IrKernel *kernel = b->kernel;
   DEBUG_ASSERT(operand_count >= 0 && operand_count <= INT16_MAX, "an inst has few operands");
   IrInst *inst = create_inst(kernel, op, type);
-  ir_give_axes(kernel, inst);
-  make_room(kernel, inst, operand_count);
+  ir_alloc_axes(kernel, inst);
+  alloc_operands(kernel, inst, operand_count);
   for (int i = 0; i < operand_count; i++) {
     inst->operands[i] = operands[i];
     if (!operands[i]) {
@@ -332,7 +383,7 @@ IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *con
   for (int i = 0; i < ir_region_count(op); i++) inst->regions[i] = ir_region_create(kernel, inst);
   inst->line = b->line;
   inst->column = b->column;
-  ir_put(b, inst);
+  ir_insert(b, inst);
   return inst;
 }
 
@@ -363,7 +414,7 @@ IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value) {
   inst->imm = ir_wrap_int(type, value);
   inst->line = b->line;
   inst->column = b->column;
-  ir_put(b, inst);
+  ir_insert(b, inst);
   return inst;
 }
 
@@ -373,7 +424,7 @@ IrInst *ir_const_float(IrBuilder *b, Type type, double value) {
   inst->imm = ir_float_bits(ir_round_float(type, value));
   inst->line = b->line;
   inst->column = b->column;
-  ir_put(b, inst);
+  ir_insert(b, inst);
   return inst;
 }
 
@@ -418,11 +469,11 @@ IrInst *ir_call(IrBuilder *b, RtEntry entry, int tree, int number, int operand_c
                 IrInst *const *operands) {
   Type type = type_scalar(ir_entries[entry].result);
   IrInst *inst = ir_emit(b, IR_CALL, type, operand_count, operands);
-  ir_call_name(inst, entry, tree, number);
+  ir_set_callee(inst, entry, tree, number);
   return inst;
 }
 
-void ir_call_name(IrInst *call, RtEntry entry, int tree, int number) {
+void ir_set_callee(IrInst *call, RtEntry entry, int tree, int number) {
   ASSERT((unsigned)entry < RT_ENTRY_COUNT, "the entry is a row of entry.def");
   DEBUG_ASSERT(ir_has_entry(call->op), "only calls have a callee");
   call->entry = (int32_t)entry;
@@ -432,10 +483,10 @@ void ir_call_name(IrInst *call, RtEntry entry, int tree, int number) {
 }
 
 IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a) {
-  Type type = op == IR_MASK_BITS                         ? TYPE(U64)
-              : op == IR_MASK_ANY || op == IR_MASK_WHOLE ? TYPE(BOOL)
-              : a                                        ? a->type
-                                                         : TYPE(I32);
+  Type type = op == IR_MASK_BITS                        ? TYPE(U64)
+              : op == IR_MASK_ANY || op == IR_MASK_FULL ? TYPE(BOOL)
+              : a                                       ? a->type
+                                                        : TYPE(I32);
   return ir_emit(b, op, type, 1, &a);
 }
 
@@ -505,9 +556,9 @@ IrInst *ir_mask_of_bits(IrBuilder *b, IrInst *word, int lanes) {
   return ir_emit(b, IR_MASK_OF_BITS, ir_lanes_type(TYPE(BOOL), lanes), 1, &word);
 }
 
-IrInst *ir_item(IrBuilder *b, int table, IrInst *index) {
+IrInst *ir_table_get(IrBuilder *b, int table, IrInst *index) {
   ASSERT(table >= 0 && table < b->kernel->tables.count, "the table is the kernel's");
-  IrInst *item = ir_emit(b, IR_ITEM, b->kernel->tables.items[table].type, 1, &index);
+  IrInst *item = ir_emit(b, IR_TABLE_GET, b->kernel->tables.items[table].type, 1, &index);
   item->imm = table;
   return item;
 }
@@ -537,7 +588,7 @@ void ir_set(IrBuilder *b, IrInst *var, IrInst *value) {
 
 IrInst *ir_local_array(IrBuilder *b, Type type, int count) {
   IrInst *array = ir_emit(b, IR_LOCAL_ARRAY, type, 0, NULL);
-  DEBUG_ASSERT(count > 0 && count <= IR_MOST_LOCAL, "a local array is small");
+  DEBUG_ASSERT(count > 0 && count <= IR_MAX_LOCAL, "a local array is small");
   array->imm = count;
   return array;
 }

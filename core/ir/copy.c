@@ -52,7 +52,7 @@ IrInst *ir_copy_alone(IrKernel *kernel, const IrInst *inst) {
   copy->region = NULL;
   copy->uses = NULL;
   for (int i = 0; i < IR_MAX_REGIONS; i++) copy->regions[i] = NULL;
-  ir_give_axes(kernel, copy);
+  ir_alloc_axes(kernel, copy);
   for (int k = 0; k < SNODE_MAX_AXES; k++) {
     if (copy->offset) copy->offset[k] = inst->offset[k];
     if (copy->extent) copy->extent[k] = inst->extent[k];
@@ -79,7 +79,7 @@ IrInst *ir_copy_inst(IrKernel *kernel, const IrInst *inst, IrMap *map) {
 
 void ir_copy_to(IrBuilder *b, const IrInst *first, const IrInst *end, IrMap *map) {
   for (const IrInst *inst = first; inst != end; inst = inst->next)
-    ir_put(b, ir_copy_inst(b->kernel, inst, map));
+    ir_insert(b, ir_copy_inst(b->kernel, inst, map));
 }
 
 IrRegion *ir_copy_region(IrKernel *kernel, const IrRegion *region, IrInst *owner, IrMap *map) {

@@ -73,14 +73,14 @@ const char *ir_inst_text(const IrInst *inst) {
 
 /* -- verification of calls --------------------------------------------------------------------- */
 
-typedef struct Want {
+typedef struct Requirement {
   const char *sentence; /* NULL: the operand is implicit, code generation passes it */
   ScalarKind type;
   bool is_constant;
   int64_t low, high;
-} Want;
+} Requirement;
 
-static const Want wants[] =
+static const Requirement requirements[] =
     {/* by IrParam */
      [IR_PARAM_PTR] = {.sentence = "needs an address", .type = TYPE_PTR},
      [IR_PARAM_I32] = {.sentence = "needs an i32", .type = TYPE_I32},
@@ -94,11 +94,11 @@ static const Want wants[] =
      [IR_PARAM_FLAG] = {"needs an i32 constant, 0 or 1", TYPE_I32, true, 0, 1},
      [IR_PARAM_COORDINATES] = {.sentence = "coordinates are i64", .type = TYPE_I64}};
 
-static bool fits(const IrInst *operand, const Want *want) {
+static bool fits(const IrInst *operand, const Requirement *required) {
   int64_t value;
-  if (!type_is(type_element(operand->type), want->type)) return false;
-  if (!want->is_constant) return true;
-  return ir_is_const(operand, &value) && value >= want->low && value <= want->high;
+  if (!type_is(type_element(operand->type), required->type)) return false;
+  if (!required->is_constant) return true;
+  return ir_is_const(operand, &value) && value >= required->low && value <= required->high;
 }
 
 const char *ir_call_refusal(const IrInst *call, bool in_body) {
@@ -110,14 +110,14 @@ const char *ir_call_refusal(const IrInst *call, bool in_body) {
   int at = 0, count = call->operand_count - (call->op == IR_LANES_CALL); /* without the mask */
   if (call->op == IR_LANES_CALL && !(entry->flags & IR_HAS_LANES)) return "has no form in lanes";
   for (int i = 0; i < entry->param_count; i++) {
-    const Want *want = &wants[entry->params[i]];
-    if (!want->sentence) continue;
+    const Requirement *required = &requirements[entry->params[i]];
+    if (!required->sentence) continue;
     bool is_last = entry->params[i] == IR_PARAM_COORDINATES;
     int last = is_last ? count - 1 : at;
     if (at > last || last >= count || last - at >= SNODE_MAX_AXES)
       return "wrong number of operands";
     for (; at <= last; at++)
-      if (!fits(call->operands[at], want)) return want->sentence;
+      if (!fits(call->operands[at], required)) return required->sentence;
   }
   if (at != count) return "wrong number of operands";
   Type own = type_is_none(call->type) ? call->type : type_element(call->type);

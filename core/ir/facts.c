@@ -130,12 +130,12 @@ static bool is_of_launch(const IrInst *value, int *budget) {
   return true;
 }
 
-bool facts_is_of_launch(const IrInst *value) {
+bool facts_is_launch_invariant(const IrInst *value) {
   int budget = MOST_VISITS;
   return is_of_launch(value, &budget);
 }
 
-bool facts_is_of_frame(const IrInst *value) {
+bool facts_is_frame_value(const IrInst *value) {
   for (; value->op == IR_CONVERT; value = value->operands[0]) {
     Type from = value->operands[0]->type;
     if (!type_is_integer(from) || !type_is_integer(value->type) ||
@@ -155,7 +155,7 @@ static bool is_bounds_check(const IrInst *condition, int *budget) {
          !type_is_signed(condition->operands[0]->type);
 }
 
-bool facts_is_check(const IrInst *condition) {
+bool facts_is_bounds_check(const IrInst *condition) {
   int budget = MOST_VISITS;
   return is_bounds_check(condition, &budget);
 }
@@ -180,7 +180,7 @@ typedef struct Expansion {
 } Expansion;
 
 static bool add_term(Affine *sum, const IrInst *value, int64_t factor) {
-  DEBUG_ASSERT(factor && sum->count <= FACTS_MOST_TERMS, "a term has a factor");
+  DEBUG_ASSERT(factor && sum->count <= FACTS_MAX_TERMS, "a term has a factor");
   for (int i = 0; i < sum->count; i++) {
     if (!facts_same_value(sum->values[i], value)) continue;
     if (__builtin_add_overflow(sum->factors[i], factor, &sum->factors[i])) return false;
@@ -189,7 +189,7 @@ static bool add_term(Affine *sum, const IrInst *value, int64_t factor) {
     sum->factors[i] = sum->factors[sum->count];
     return true;
   }
-  if (sum->count == FACTS_MOST_TERMS) return false;
+  if (sum->count == FACTS_MAX_TERMS) return false;
   sum->values[sum->count] = value;
   sum->factors[sum->count++] = factor;
   return true;
@@ -292,7 +292,7 @@ int64_t facts_factor(const Affine *sum, const IrInst *value) {
 }
 
 bool facts_affine_distance(const Affine *a, const Affine *b, int64_t *distance) {
-  DEBUG_ASSERT(a->count <= FACTS_MOST_TERMS && b->count <= FACTS_MOST_TERMS, "both are sums");
+  DEBUG_ASSERT(a->count <= FACTS_MAX_TERMS && b->count <= FACTS_MAX_TERMS, "both are sums");
   if (a->count != b->count) return false;
   for (int i = 0; i < a->count; i++) {
     int k = 0;
@@ -325,7 +325,7 @@ bool facts_bounds(const IrInst *loop, int64_t *begin, int64_t *last) {
          ir_is_const(loop->operands[1], last);
 }
 
-int64_t facts_trips(const IrInst *loop) {
+int64_t facts_trip_count(const IrInst *loop) {
   int64_t begin, last, step = facts_step(loop);
   if (!step || !facts_bounds(loop, &begin, &last)) return -1;
   if (step > 0 ? last < begin : begin < last) return 0;

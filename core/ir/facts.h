@@ -1,10 +1,10 @@
 /* facts.h - analyses of values that several passes and code generation share.
  *
  *     are these two values equal?                  facts_same_value, facts_same_text
- *     does this value change inside a region?      facts_is_invariant, facts_is_of_launch
+ *     does this value change inside a region?      facts_is_invariant, facts_is_launch_invariant
  *     what is this index as an affine sum?         facts_split_constant, facts_affine
  *     what is the distance of two indices?               facts_distance
- *     how often does this loop run?                facts_step, facts_trips
+ *     how often does this loop run?                facts_step, facts_trip_count
  *     when is a stored element read?               facts_reads_after
  *
  * pass/analysis/dependence.h answers in which iterations two accesses reach one element.
@@ -52,28 +52,28 @@ bool facts_is_of_params(const IrInst *value, const IrRegion *region);
 bool facts_uses_only_outside(const IrInst *inst, const IrRegion *region);
 /* Is it determined by the launch: constants, arguments, values of the frame, roots of trees, the
  * ambient node, and values that are computed from these only? */
-bool facts_is_of_launch(const IrInst *value);
+bool facts_is_launch_invariant(const IrInst *value);
 /* Is it a number of the frame, perhaps with another sign? */
-bool facts_is_of_frame(const IrInst *value);
+bool facts_is_frame_value(const IrInst *value);
 
 /* Is it a bounds check that passes add: `u32(index) < extent`, or several of them? It almost
  * certainly holds. */
-bool facts_is_check(const IrInst *condition);
+bool facts_is_bounds_check(const IrInst *condition);
 
 /* -- sums -------------------------------------------------------------------------------------- */
 
 /* Splits `value` into the result plus *constant, in the type of `value`, modulo its width. */
 const IrInst *facts_split_constant(const IrInst *value, int64_t *constant);
 
-enum { FACTS_MOST_TERMS = 6 };
+enum { FACTS_MAX_TERMS = 6 };
 
 /* The sum of factor * value over all terms, plus a constant; no two terms have equal values. Holds
  * modulo 2^bits, where `bits` is the width of the narrowest operation: sums in narrower types are
  * followed through widening conversions. For mathematical integers it holds if no operation in it
  * wraps, or if `bits` is 64 and the terms are 64 bits wide or the sum has no operation. */
 typedef struct Affine {
-  const IrInst *values[FACTS_MOST_TERMS];
-  int64_t factors[FACTS_MOST_TERMS]; /* never 0 */
+  const IrInst *values[FACTS_MAX_TERMS];
+  int64_t factors[FACTS_MAX_TERMS]; /* never 0 */
   int count, bits;
   int64_t constant;
 } Affine;
@@ -101,7 +101,7 @@ int64_t facts_step(const IrInst *loop);
 bool facts_bounds(const IrInst *loop, int64_t *begin, int64_t *last);
 /* The number of iterations of a FOR between constants, INT64_MAX if it is that or more; -1: it is
  * not known. */
-int64_t facts_trips(const IrInst *loop);
+int64_t facts_trip_count(const IrInst *loop);
 
 /* How many iterations of the FOR around both before the load does the store write the element that
  * the load reads? False if that is not known; *never if the load reads no element that the store

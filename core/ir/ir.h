@@ -104,7 +104,7 @@ enum { IR_MAX_REGIONS = 2 };
 
 /* The factor that an `unscaled` RSQRT_CUBE lacks: near 3/2, in 24 bits. */
 #define IR_CUBE_SCALE 0x1.800006p+0
-enum { IR_MOST_SQUARES = 4 }; /* operands of an RSQRT after its number */
+enum { IR_MAX_SQUARES = 4 }; /* operands of an RSQRT after its number */
 
 struct IrInst {
   IrOp op;
@@ -122,7 +122,7 @@ struct IrInst {
    * an op does not have are 0. Decision D-ir-04. */
   int64_t imm;
   int32_t field;      /* PLACE, CELL: kernel->fields */
-  int32_t level;      /* ACTIVE, ACTIVATE, .., LEAVES, NEAR: kernel->levels */
+  int32_t level;      /* ACTIVE, ACTIVATE, .., LEAVES, NEIGHBOUR: kernel->levels */
   int32_t entry;      /* CALL: an RtEntry */
   int32_t tree;       /* LOW ops: kernel->trees */
   int32_t stride;     /* OFFSET: bytes */
@@ -136,34 +136,34 @@ struct IrInst {
   /* RANGE, ACTIVE: the user's promise; FOR: no iteration accesses what another one writes; BITS:
    * these are iterations of a parallel loop */
   bool independent : 1;
-  bool sums : 1;   /* FOR: independent, except for sums in outside variables */
-  bool scalar : 1; /* RANGE, ACTIVE: the user asked not to vectorise */
+  bool reduces : 1; /* FOR: independent, except for sums in variables declared outside */
+  bool scalar : 1;  /* RANGE, ACTIVE: the user asked not to vectorise */
   /* IF at the end of the body of a range or a FOR, or of such an arm: lanes find the iterations
    * that take it, which then run one by one */
   bool compacts : 1;
-  int32_t trips;    /* FOR: how many iterations a pass expects; 0: unknown */
-  bool rolled : 1;  /* FOR: the rare version of a loop, not to be unrolled */
-  bool lasting : 1; /* CALL, LANES_CALL of a hash's cell: it exists until the task ends */
-  bool repeats : 1; /* CALL: neighbouring iterations mostly find the same cell */
+  int32_t trips;        /* FOR: how many iterations a pass expects; 0: unknown */
+  bool no_unroll : 1;   /* FOR: a version of a loop that rarely runs, so it is not unrolled */
+  bool stable_cell : 1; /* CALL, LANES_CALL of a hash's cell: the cell exists until the task ends */
+  bool reuses_cell : 1; /* CALL: neighbouring iterations mostly find the same cell */
   /* BITS: without a loop, if the word is a constant; FOR of few iterations: completely */
   bool unrolled : 1;
   /* FOR: it has so few iterations that it need not poll the stop word, and indices after its last
    * one do not wrap */
-  bool brief : 1;
+  bool short_trip : 1;
   /* FLOORDIV, MOD of integers by a number of the frame: multiplies by its reciprocal, computed once
    * */
   bool reciprocal : 1;
-  bool whole : 1; /* FOR in lanes: whole vectors run in a copy of the body that has no mask */
+  bool full_vectors : 1; /* FOR in lanes: full vectors run in a copy of the body without a mask */
   /* UPDATE, RMW, CAS: field + 1: the place is of a word, in which that field's number is changed.
-   * PLACE: field + 1: it is of a word of that packed array; of the array itself: it is inside along
-   * the last axis */
+   * PLACE: field + 1: it is of a word of that packed array; of the array itself: it is in bounds
+   * along the last axis */
   int32_t packed;
   bool of_lane : 1; /* FAULT: of one lane; the others finish their iterations first */
-  /* UPDATE: in the running worker's private copy, where it is plain, too; on a GPU in the block's
-   * */
+  /* UPDATE: of the running worker's private copy, where it is not atomic either; on a GPU of the
+   * block's copy */
   bool private_copy : 1;
-  bool plain : 1; /* UPDATE: no other iteration reaches the element */
-  bool sole : 1;  /* MEM_UPDATE, MEM_RMW, MEM_CAS: one worker runs all iterations */
+  bool nonatomic : 1;     /* UPDATE: no other iteration reaches the element */
+  bool single_worker : 1; /* MEM_UPDATE, MEM_RMW, MEM_CAS: one worker runs all iterations */
   /* RMW, CAS: relaxed memory order; otherwise acquire and release */
   bool relaxed : 1;
   /* MEM_LOAD of the address of an array, which another iteration may have published
@@ -174,18 +174,18 @@ struct IrInst {
   /* STORE, UPDATE: another number of the same element is written before this one; of such writes
    * out of bounds only the first is counted. Writes to gradients are never counted, since the
    * launch has counted those to their elements */
-  bool further : 1;
+  bool uncounted : 1;
   /* ROW: its last operand, a u64, has a bit per cell from cell 0 on; cells whose bit is clear are
    * skipped */
   bool masked : 1;
-  bool here : 1;   /* PLACE, in a task over nodes: in the visited node */
-  bool active : 1; /* PLACE: its cell is active and stays so; a write activates nothing */
+  bool in_visited_node : 1; /* PLACE, in a task over nodes */
+  bool active : 1;          /* PLACE: its cell is active and stays so; a write activates nothing */
   /* PLACE: indices proven inside the shape; CONVERT of a float: the integer type has the number,
-   * which is not a NaN; ITEM, PICK, LOCAL_GET, LOCAL_SET: inside the table, the
-   * values or the local array; so no bounds check is needed */
-  bool inside : 1;
-  bool streams : 1; /* MEM_STORE: whole vectors of it may be non-temporal */
-  /* MEM_STORE: a loop's whole vectors begin where those of this store are aligned */
+   * which is not a NaN; TABLE_GET, PICK, LOCAL_GET, LOCAL_SET: inside the table, the values or the
+   * local array; so no bounds check is needed */
+  bool in_bounds : 1;
+  bool nontemporal : 1; /* MEM_STORE: full vectors of it may be non-temporal stores */
+  /* MEM_STORE: a loop's full vectors begin where those of this store are aligned */
   bool aligns : 1;
   /* MEM_LOAD, MEM_STORE, MEM_UPDATE in a vectorised body: see ir/access.h */
   bool deferred : 1; /* writes: executed with the next one of the group that is not deferred */
@@ -206,8 +206,8 @@ struct IrInst {
    * one iteration to the next */
   bool persists : 1;
   int8_t axis_count; /* how many of offset[] or extent[] are used */
-  /* SNODE_MAX_AXES numbers, NULL for other ops: ir_give_axes */
-  int32_t *offset; /* NEAR (nodes), REACH (0), CELL (cells) */
+  /* SNODE_MAX_AXES numbers, NULL for other ops: ir_alloc_axes */
+  int32_t *offset; /* NEIGHBOUR (nodes), ENSURE (0), CELL (cells) */
   int32_t *extent; /* GRID, ROW_LOAD */
 };
 
@@ -250,7 +250,7 @@ typedef struct IrArray {
   bool is_counted;
   const char *name;
 } IrArray;
-enum { IR_MOST_SHARED = 32 }; /* largest `imm` of ALL_GATHER: the lanes of a GPU's warp */
+enum { IR_MAX_SHARED = 32 }; /* largest `imm` of ALL_GATHER: the lanes of a GPU's warp */
 /* The most elements of an array that is not wide: if an i32 index plus a small constant is inside
  * the array, it cannot have wrapped. */
 enum { IR_NARROW = 1 << 30 };
@@ -365,8 +365,8 @@ int ir_add_level(IrKernel *kernel, const SNode *node, const char *name);
 int ir_add_site(IrKernel *kernel, int field, int32_t line, bool is_of_number);
 /* Copies the values. */
 int ir_add_table(IrKernel *kernel, Type type, int count, const int64_t *values);
-/* Removes those that no ITEM or SHUFFLE names; renumbers the others. */
-void ir_drop_tables(IrKernel *kernel);
+/* Removes those that no TABLE_GET or SHUFFLE names; renumbers the others. */
+void ir_prune_tables(IrKernel *kernel);
 int ir_add_arg(IrKernel *kernel, Type type, const char *name, int32_t line, int32_t column);
 /* Adds a note of kernel:explain() under the user's line: one clause, without a full stop. Equal
  * notes on a line are merged. */
@@ -396,16 +396,16 @@ void ir_set_operand(IrInst *inst, int number, IrInst *value);
 /* Replaces all operands; `operands` are copied. */
 void ir_set_operands(IrKernel *kernel, IrInst *inst, int count, IrInst *const *operands);
 void ir_swap_operands(IrInst *inst);               /* the first two */
-void ir_drop_operands(IrInst *inst, int from);     /* from number `from` on */
+void ir_truncate_operands(IrInst *inst, int from); /* from number `from` on */
 void ir_replace_uses(IrInst *value, IrInst *with); /* everywhere */
 bool ir_is_used(const IrInst *value);
 
 /* Puts an inst, which is in no region, where the builder is. */
-void ir_put(IrBuilder *b, IrInst *inst);
+void ir_insert(IrBuilder *b, IrInst *inst);
 /* The new inst has its regions (IF two, other region ops one), without params. */
 IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands);
 /* Gives `inst`, whose op is new, the offsets or extents of its op, all zero; ir_emit does. */
-void ir_give_axes(IrKernel *kernel, IrInst *inst);
+void ir_alloc_axes(IrKernel *kernel, IrInst *inst);
 IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value); /* bool too */
 static inline IrInst *ir_i32(IrBuilder *b, int64_t value) {
   return ir_const_int(b, TYPE(I32), value);
@@ -436,7 +436,7 @@ void ir_run(IrBuilder *b, int task);
  * has them. */
 IrInst *ir_call(IrBuilder *b, RtEntry entry, int tree, int number, int operand_count,
                 IrInst *const *operands);
-void ir_call_name(IrInst *call, RtEntry entry, int tree, int number); /* sets the callee */
+void ir_set_callee(IrInst *call, RtEntry entry, int tree, int number); /* sets the callee */
 IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a);
 /* comparisons give bool, or a mask; others the type of the operands */
 IrInst *ir_binary(IrBuilder *b, IrOp op, IrInst *a, IrInst *c);
@@ -455,15 +455,15 @@ IrInst *ir_lanes_load(IrBuilder *b, Type type, IrInst *at, IrInst *mask);
 IrInst *ir_lanes_store(IrBuilder *b, IrInst *at, IrInst *lanes, IrInst *mask);
 IrInst *ir_lanes_reduce(IrBuilder *b, IrUpdate op, IrInst *lanes);
 IrInst *ir_mask_of_bits(IrBuilder *b, IrInst *word, int lanes);
-IrInst *ir_item(IrBuilder *b, int table, IrInst *index);
+IrInst *ir_table_get(IrBuilder *b, int table, IrInst *index);
 /* `count` values of one type */
 IrInst *ir_pick(IrBuilder *b, IrInst *index, int count, IrInst *const *values);
 IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type); /* `a` itself if it has the type */
 IrInst *ir_var(IrBuilder *b, Type type);
 IrInst *ir_get(IrBuilder *b, IrInst *var);
 void ir_set(IrBuilder *b, IrInst *var, IrInst *value);
-/* IR_MOST_LOCAL numbers at most; see LOCAL_ARRAY */
-enum { IR_MOST_LOCAL = 1 << 14 };
+/* IR_MAX_LOCAL numbers at most; see LOCAL_ARRAY */
+enum { IR_MAX_LOCAL = 1 << 14 };
 IrInst *ir_local_array(IrBuilder *b, Type type, int count);
 IrInst *ir_local_get(IrBuilder *b, IrInst *array, IrInst *index);
 IrInst *ir_local_set(IrBuilder *b, IrInst *array, IrInst *index, IrInst *value);
@@ -500,7 +500,7 @@ int ir_use_count(const IrRegion *root, const IrInst *inst); /* likewise */
 int ir_region_count(IrOp op);
 /* After `lower_places`: can the effect of the inst depend on the order of iterations, as the last
  * bits of a sum, an old value, popped elements and the order of new nodes do? */
-bool ir_shows_order(const IrInst *inst);
+bool ir_is_order_dependent(const IrInst *inst);
 /* The effects of an inst without its regions: PURE READ WRITE UPDATE_EFFECT ACTIVATES DEACTIVATES
  * EXIT from its row in op.def, for a call in entry.def. 0: other effects (a variable, the frame, a
  * fault), so the inst must not be dropped or moved. */
@@ -527,7 +527,7 @@ static inline bool ir_is_unordered(const IrInst *inst) {
 const IrInst *ir_parallel_loop(const IrInst *inst);
 /* The index of a FOR, BITS or ROW. */
 static inline IrInst *ir_index(const IrInst *loop) { return loop->regions[0]->params.items[0]; }
-static inline bool ir_is_count(IrOp op) { return op >= IR_OWN && op <= IR_DISOWN; }
+static inline bool ir_is_refcount(IrOp op) { return op >= IR_OWN && op <= IR_DISOWN; }
 static inline bool ir_is_call(const IrInst *inst, RtEntry entry) {
   return inst->op == IR_CALL && inst->entry == (int32_t)entry;
 }
@@ -542,7 +542,7 @@ static inline bool ir_is_clear_call(const IrInst *inst) {
   return ir_is_call(inst, RT_TREE_CLEAR) || ir_is_call(inst, RT_MASK_CLEAR_ALL);
 }
 /* The base of an address, without its offsets. */
-static inline const IrInst *ir_before_offsets(const IrInst *address) {
+static inline const IrInst *ir_base_address(const IrInst *address) {
   while (address->op == IR_OFFSET) address = address->operands[0];
   return address;
 }

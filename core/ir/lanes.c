@@ -60,11 +60,11 @@ static bool step_of(const LaneWalk *w, const IrInst *inst, int64_t *step) {
 
 /* Does the value stay linear when it is converted to an i64? An increasing index of an element
  * cannot have wrapped between lane 0 and a lane that uses it, since there it would be far below
- * zero, and so outside the shape (`inside`: pass/address/address.c). */
+ * zero, and so outside the shape (`in_bounds`: pass/address/address.c). */
 static bool stays_linear(const LaneFact *from, const IrInst *inst, Type type) {
   if (type_bits(type) == 64) return true;
   if (!type_is_signed(type) || type_bits(type) < 32 || from->step < 0) return false;
-  return from->is_exact || inst->inside || inst->op == IR_OFFSET;
+  return from->is_exact || inst->in_bounds || inst->op == IR_OFFSET;
 }
 
 static bool convert_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
@@ -248,10 +248,10 @@ static int new_version(LaneWalk *w) { return ++w->versions_made; }
 /* Accounts for the exits inside `inst`, before which `lowest` was `outer`: lanes may be missing
  * after it. */
 static void end_of_exits(LaneWalk *w, const IrInst *inst, int version, int outer) {
-  bool thins = w->lowest < w->frames.count;
-  set_flag(w, &fact(w, inst)->thins, thins);
+  bool loses_lanes = w->lowest < w->frames.count;
+  set_flag(w, &fact(w, inst)->loses_lanes, loses_lanes);
   w->lowest = w->lowest < outer ? w->lowest : outer;
-  w->version = thins ? new_version(w) : version;
+  w->version = loses_lanes ? new_version(w) : version;
 }
 
 static void visit_if(LaneWalk *w, const IrInst *inst) {
@@ -318,7 +318,7 @@ static void visit_fault(LaneWalk *w, const IrInst *inst) {
 static void visit_set(LaneWalk *w, const IrInst *inst) {
   const IrInst *var = inst->operands[0];
   DEBUG_ASSERT(var->op == IR_VAR, "a SET names a variable");
-  bool is_partial = w->body->sums && !ir_is_inside(var, w->body->region);
+  bool is_partial = w->body->reduces && !ir_is_inside(var, w->body->region);
   set_flag(w, &fact(w, inst)->diverges, is_partial || w->version != w->versions[var->id]);
   if (fact(w, inst)->diverges || !is_uniform(w, inst->operands[1])) set_shape(w, var, LANE_VARYING);
 }
@@ -335,7 +335,7 @@ static void visit_local_set(LaneWalk *w, const IrInst *inst) {
 /* The position in each lane. It is linear, but treated as varying: in the few steps of a row, sums
  * with it cost less in lanes than as scalars. */
 static void visit_lane(LaneWalk *w, const IrInst *inst) {
-  if (!w->body->is_straight) return visit_pure(w, inst);
+  if (!w->body->is_row) return visit_pure(w, inst);
   set_shape(w, inst, LANE_VARYING);
 }
 
@@ -369,7 +369,7 @@ static void visit_inst(LaneWalk *w, const IrInst *inst) {
   case IR_MEM_CAS:
   case IR_ROW_LOAD: return set_shape(w, inst, LANE_VARYING);
   case IR_ROW_ACTIVE:
-    if (w->body->is_straight) set_shape(w, inst, LANE_VARYING);
+    if (w->body->is_row) set_shape(w, inst, LANE_VARYING);
     return;
   case IR_LANE: return visit_lane(w, inst);
   default:
@@ -392,8 +392,8 @@ LaneBody ir_lanes_of(const IrInst *loop, int width) {
   return (LaneBody){.region = loop->regions[0],
                     .width = width,
                     .is_aligned = is_known && first >= 0 && first % width == 0,
-                    .is_straight = loop->op == IR_ROW && loop->width > 1,
-                    .sums = loop->sums};
+                    .is_row = loop->op == IR_ROW && loop->width > 1,
+                    .reduces = loop->reduces};
 }
 
 LaneBody ir_lanes_of_task(const IrTask *task, const IrRegion *body, int width) {
@@ -409,7 +409,7 @@ const IrInst *ir_lanes_alternate(const IrRegion *body) {
 
 static void init_params(LaneWalk *w) {
   const IrRegion *region = w->body->region;
-  if (w->body->is_straight) return;
+  if (w->body->is_row) return;
   if (w->body->varying >= 0) {
     *fact(w, region->params.items[w->body->varying]) = (LaneFact){
         .shape = LANE_LINEAR, .is_exact = true, .step = ir_lanes_alternate(region) ? 2 : 1};
@@ -446,7 +446,7 @@ IrInst *ir_lanes_mask(const IrRegion *body) {
 
 /* -- light code -------------------------------------------------------------------------------- */
 
-enum { LIGHT = 24 /* operations that are cheaper than a branch that may be mispredicted */ };
+enum { CHEAP = 24 /* operations that are cheaper than a branch that may be mispredicted */ };
 _Static_assert(IR_FLOOR < IR_SQRT && IR_SQRT < IR_EXP && IR_EXP < IR_FMOD, "the rows of functions");
 
 static bool is_function(IrOp op) { return (op >= IR_FLOOR && op <= IR_FMOD) || op == IR_POW; }
@@ -465,11 +465,11 @@ static int cost_of(const LaneFact *facts, const IrInst *inst) {
   case IR_REDUCE:
   case IR_OFFSET: return 1;
   case IR_BREAK:
-  case IR_CONTINUE: return facts[inst->id].diverges ? 1 : LIGHT + 1;
+  case IR_CONTINUE: return facts[inst->id].diverges ? 1 : CHEAP + 1;
   case IR_MEM_LOAD:
-  case IR_MEM_STORE: return facts[inst->operands[0]->id].shape == LANE_LINEAR ? 4 : LIGHT + 1;
+  case IR_MEM_STORE: return facts[inst->operands[0]->id].shape == LANE_LINEAR ? 4 : CHEAP + 1;
   case IR_IF:
-    if (!facts[inst->id].diverges) return LIGHT + 1;
+    if (!facts[inst->id].diverges) return CHEAP + 1;
     return cost_of_region(facts, inst->regions[0]->first) +
            cost_of_region(facts, inst->regions[1]->first) + 2;
   case IR_DIV:
@@ -478,13 +478,13 @@ static int cost_of(const LaneFact *facts, const IrInst *inst) {
   case IR_SQRT:
   case IR_FLOORDIV:
   case IR_MOD: return 8;
-  default: return ir_effects(inst) & IR_PURE && !is_function(inst->op) ? 1 : LIGHT + 1;
+  default: return ir_effects(inst) & IR_PURE && !is_function(inst->op) ? 1 : CHEAP + 1;
   }
 }
 
 static int cost_of_region(const LaneFact *facts, const IrInst *first) {
   int cost = 0;
-  for (const IrInst *inst = first; inst && cost <= LIGHT; inst = inst->next)
+  for (const IrInst *inst = first; inst && cost <= CHEAP; inst = inst->next)
     cost += cost_of(facts, inst);
   return cost;
 }
@@ -495,11 +495,11 @@ bool ir_lanes_are_uniform(const LaneFact *facts, const IrInst *inst) {
   return true;
 }
 
-bool ir_lanes_is_light(const LaneFact *facts, const IrInst *first) {
-  return cost_of_region(facts, first) <= LIGHT;
+bool ir_lanes_is_cheap(const LaneFact *facts, const IrInst *first) {
+  return cost_of_region(facts, first) <= CHEAP;
 }
 
-bool ir_lanes_unite(const IrInst *update) {
+bool ir_lanes_combine(const IrInst *update) {
   DEBUG_ASSERT(update->operand_count == 2, "an update has an address and a value");
   Type type = update->operands[1]->type;
   if (update->op != IR_MEM_UPDATE || !type_is_scalar(type_shape(type))) return false;

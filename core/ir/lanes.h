@@ -29,8 +29,8 @@ typedef struct LaneFact {
   /* IF: on its condition; LOOP, FOR: lanes leave in different iterations; BREAK, CONTINUE: other
    * lanes go on; FAULT: always; SET: fewer lanes run than where the variable is declared */
   bool diverges;
-  bool thins;   /* IF, LOOP, FOR: fewer lanes may run after it */
-  int64_t step; /* LINEAR */
+  bool loses_lanes; /* IF, LOOP, FOR: fewer lanes may run after it */
+  int64_t step;     /* LINEAR */
 } LaneFact;
 
 typedef struct LaneBody {
@@ -39,10 +39,10 @@ typedef struct LaneBody {
   int varying;
   int width;
   bool is_aligned; /* in lane 0 that parameter is a multiple of `width` */
-  bool sums;       /* outside variables that the body sets have a partial sum per lane */
+  bool reduces;    /* variables from outside that the body sets have a partial sum per lane */
   /* The body of a ROW with `width`: parameters are those of lane 0; LANE, ROW_LOAD, ROW_ACTIVE and
    * loads with `lanes` differ by lane */
-  bool is_straight;
+  bool is_row;
 } LaneBody;
 
 /* Most insts in the body of a masked row that is emitted twice: scalar, for few cells, and
@@ -74,12 +74,12 @@ IrInst *ir_lanes_mask(const IrRegion *body);
 bool ir_lanes_are_uniform(const LaneFact *facts, const IrInst *inst);
 /* Are the insts from `first` on, in lanes, so cheap that they run even if no lane is active, rather
  * than behind a branch? */
-bool ir_lanes_is_light(const LaneFact *facts, const IrInst *first);
+bool ir_lanes_is_cheap(const LaneFact *facts, const IrInst *first);
 
 /* Facts by inst id. All other parameters, and values from outside, are uniform. */
 const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const LaneBody *body);
 
 /* May all lanes' updates of one element be combined into one update? */
-bool ir_lanes_unite(const IrInst *update);
+bool ir_lanes_combine(const IrInst *update);
 
 #endif

@@ -273,7 +273,7 @@ static void print_task_words(StrBuf *out, const IrTask *task) {
   else strbuf_format(out, " l%d", task->level);
   if (!type_is_none(task->index)) strbuf_format(out, " index=%s", ir_type_text(task->index));
   if (task->cells) strbuf_format(out, " cells=l%d", task->cells_level);
-  if (task->remembers) strbuf_text(out, " remembers");
+  if (task->saves_masks) strbuf_text(out, " saves_masks");
   if (task->kind != TASK_RANGE) strbuf_format(out, " t%d manager=%d", task->tree, task->manager);
   int factors = SNODE_MAX_AXES;
   while (factors > 0 && !task->factors[factors - 1]) factors--;
@@ -281,11 +281,11 @@ static void print_task_words(StrBuf *out, const IrTask *task) {
   if (task->block) strbuf_format(out, " block=%d", task->block);
   if (task->cost) strbuf_format(out, " cost=%d", task->cost);
   if (task->lanes) strbuf_format(out, " lanes=%d", task->lanes);
-  if (task->whole) strbuf_format(out, " whole=%d", task->whole);
+  if (task->full_vectors) strbuf_format(out, " full_vectors=%d", task->full_vectors);
   if (task->traffic) strbuf_format(out, " traffic=%d", task->traffic);
   if (task->spread) strbuf_format(out, " spread=%d", task->spread);
-  if (task->rim_scalar) strbuf_text(out, " rim_scalar");
-  if (task->wide) strbuf_text(out, " wide");
+  if (task->scalar_border) strbuf_text(out, " scalar_border");
+  if (task->extra_threads) strbuf_text(out, " extra_threads");
   if (task->privatised) strbuf_format(out, " privatised=%d", task->privatised);
   if (task->independent) strbuf_text(out, " independent");
   if (task->scalar) strbuf_text(out, " scalar");
@@ -324,7 +324,7 @@ static void print_task(Printer *p, int number, const IrTask *task) {
   print_function(p, "body", task->body);
   if (task->has_interior) {
     new_line(p);
-    strbuf_text(p->out, "inside");
+    strbuf_text(p->out, "interior_box");
     for (int i = 0; i < task->axis_count; i++)
       strbuf_format(p->out, " %" PRId64 "..%" PRId64, task->interior_begin[i],
                     task->interior_end[i]);
@@ -339,7 +339,8 @@ static void print_task(Printer *p, int number, const IrTask *task) {
   if (task->counts) {
     new_line(p);
     strbuf_format(p->out, "counts lanes=%d", task->counts->lanes);
-    if (task->counts->whole) strbuf_format(p->out, " whole=%d", task->counts->whole);
+    if (task->counts->full_vectors)
+      strbuf_format(p->out, " full_vectors=%d", task->counts->full_vectors);
     if (task->idle) strbuf_text(p->out, " idle");
     print_function(p, "counts body", task->counts->body);
     if (task->counts->interior) print_function(p, "counts interior", task->counts->interior);

@@ -384,12 +384,12 @@ static bool read_task_value(IrReader *r, IrTask *task, Str word) {
   if (str_is(word, "block")) return ir_read_i32(r, &task->block);
   if (str_is(word, "cost")) return ir_read_i32(r, &task->cost);
   if (str_is(word, "lanes")) return ir_read_i32(r, &task->lanes);
-  if (str_is(word, "whole")) return ir_read_i32(r, &task->whole);
+  if (str_is(word, "full_vectors")) return ir_read_i32(r, &task->full_vectors);
   if (str_is(word, "traffic")) return ir_read_i32(r, &task->traffic);
   if (str_is(word, "spread")) return ir_read_i32(r, &task->spread);
   if (str_is(word, "privatised")) return ir_read_i32(r, &task->privatised);
   if (str_is(word, "factors")) return read_axes(r, task->factors, &count);
-  if (str_is(word, "remembers")) return task->remembers = true;
+  if (str_is(word, "saves_masks")) return task->saves_masks = true;
   if (str_is(word, "cells")) {
     task->cells = true;
     return ir_read_entry(r, 'l', r->kernel->levels.count, &task->cells_level);
@@ -401,8 +401,8 @@ static bool read_task_flag(IrReader *r, IrTask *task, Str word) {
   if (str_is(word, "may_deactivate")) return task->may_deactivate = true;
   if (str_is(word, "independent")) return task->independent = true;
   if (str_is(word, "scalar")) return task->scalar = true;
-  if (str_is(word, "rim_scalar")) return task->rim_scalar = true;
-  if (str_is(word, "wide")) return task->wide = true;
+  if (str_is(word, "scalar_border")) return task->scalar_border = true;
+  if (str_is(word, "extra_threads")) return task->extra_threads = true;
   return ir_read_fail(r, "unknown attribute", word);
 }
 
@@ -433,7 +433,7 @@ static bool read_reduction(IrReader *r, IrTask *task) {
   return ok;
 }
 
-static bool read_inside(IrReader *r, IrTask *task) {
+static bool read_interior_box(IrReader *r, IrTask *task) {
   task->has_interior = true;
   for (int i = 0; i < task->axis_count && i < SNODE_MAX_AXES; i++) {
     if (!ir_read_i64(r, &task->interior_begin[i]) || !ir_read_expect_char(r, '.') ||
@@ -489,10 +489,10 @@ static bool read_counts(IrReader *r, IrTask *task) {
     task->counts->body = ir_region_create(r->kernel, NULL);
     task->counts->counts = NULL;
     task->counts->interior = NULL;
-    task->counts->rim_scalar = false;
+    task->counts->scalar_border = false;
     if (!read_word_number(r, "lanes", &task->counts->lanes)) return false;
-    if (str_is(ir_read_peek_word(r), "whole") &&
-        !read_word_number(r, "whole", &task->counts->whole))
+    if (str_is(ir_read_peek_word(r), "full_vectors") &&
+        !read_word_number(r, "full_vectors", &task->counts->full_vectors))
       return false;
     task->idle = ir_read_try_word(r, "idle");
     return true;
@@ -511,7 +511,7 @@ static bool read_task_row(IrReader *r, IrTask *task) {
   if (ir_read_try_word(r, "private")) return read_private(r, task);
   if (ir_read_try_word(r, "sums")) return read_block_sum(r, task);
   if (ir_read_try_word(r, "reduction")) return read_reduction(r, task);
-  if (ir_read_try_word(r, "inside")) return read_inside(r, task);
+  if (ir_read_try_word(r, "interior_box")) return read_interior_box(r, task);
   if (ir_read_try_word(r, "bound")) return read_constant_bound(r, task);
   if (ir_read_try_word(r, "until")) return read_limit(r, task, false);
   if (ir_read_try_word(r, "from")) return read_limit(r, task, true);

@@ -255,9 +255,9 @@ static IrRegion *read_own(Input *in) {
 static void read_counts(Input *in, IrTask *task) {
   IrTask *counts = scratch_new(in->scratch, IrTask);
   *counts = *task;
-  counts->rim_scalar = false;
+  counts->scalar_border = false;
   counts->lanes = read_i32(in);
-  counts->whole = read_i32(in);
+  counts->full_vectors = read_i32(in);
   counts->body = read_own(in);
   if (task->interior) counts->interior = read_own(in);
   task->counts = counts;
@@ -269,7 +269,7 @@ static void read_task(Input *in) {
   int flags = read_below(in, 2 * TASK_STAGES);
   task->may_deactivate = flags & TASK_MAY_DEACTIVATE;
   task->independent = flags & TASK_INDEPENDENT;
-  task->rim_scalar = flags & TASK_RIM_SCALAR;
+  task->scalar_border = flags & TASK_SCALAR_BORDER;
   task->scalar = flags & TASK_SCALAR;
   task->has_interior = flags & TASK_HAS_INTERIOR;
   task->axis_count = read_i32(in);
@@ -281,7 +281,7 @@ static void read_task(Input *in) {
   task->block = read_i32(in);
   task->cost = read_i32(in);
   task->lanes = read_i32(in);
-  task->whole = read_i32(in);
+  task->full_vectors = read_i32(in);
   task->traffic = read_i32(in);
   task->spread = read_i32(in);
   read_reductions(in, task);

@@ -10,11 +10,11 @@
 
 #include "ir/ir.h"
 
-enum { IR_MAX_LANES = 64, IR_MOST_STAGED = 1 << 14 };
+enum { IR_MAX_LANES = 64, IR_MAX_STAGED = 1 << 14 };
 
 typedef enum IrTaskKind {
   TASK_RANGE, /* over begin..end per axis, from the frame; body params: the indices */
-  /* over the active nodes of one manager; body holds NEAR, GRID, ROW; params as LEAVES */
+  /* over the active nodes of one manager; body holds NEIGHBOUR, GRID, ROW; params as LEAVES */
   TASK_LEAVES,
   /* over the active nodes of one manager, one iteration per node; body params: the node's
    * coordinates; after `lower_places`, where it is used, then its cursor (ptr) */
@@ -68,7 +68,7 @@ struct IrTask {
   /* a level below `level`; its params are the cell's indices (type `index`, axis_count) */
   int32_t cells_level;
   /* its iterations may change the masks that it visits, so ACTIVE_BITS reads saved words */
-  bool remembers;
+  bool saves_masks;
   int32_t tree, manager; /* LEAVES, NODES: after `lower_places` */
   /* LEAVES: cells of a node per axis: coordinates = node coordinates * factor */
   int32_t factors[SNODE_MAX_AXES];
@@ -77,23 +77,23 @@ struct IrTask {
   int32_t cost;
   /* iterations per vector (ir/lanes.h): RANGE: along the last axis; NODES: nodes; 0: scalar */
   int32_t lanes;
-  /* in lanes: whole vectors run in a copy of the body that has no mask, and begin aligned if there
-   * may be at least this many of them; 0: all iterations run under a mask */
-  int32_t whole;
-  bool rim_scalar; /* iterations outside the interior are scalar in spite of `lanes` */
-  bool wide;       /* LEAVES: on a GPU more threads than usual share a leaf (ir_spread) */
-  int32_t spread;  /* LEAVES, from the pass `cell_loops` on: the threads that do; 0, 1: one */
+  /* in lanes: full vectors run in a copy of the body without a mask, and begin aligned if there may
+   * be at least this many of them; 0: all iterations run under a mask */
+  int32_t full_vectors;
+  bool scalar_border; /* iterations outside the interior are scalar in spite of `lanes` */
+  bool extra_threads; /* LEAVES: on a GPU more threads than usual share a leaf (ir_leaf_threads) */
+  int32_t spread;     /* LEAVES, from the pass `cell_loops` on: the threads that do; 0, 1: one */
   /* bytes that an iteration reads and writes, of a task that may have non-temporal stores; 0: no
    * such stores */
   int32_t traffic;
   int32_t privatised; /* its privatised version, which updates private copies; 0: none */
   /* of a privatised version: the fields that it updates in private copies, which the device sums */
   VEC(int32_t) private_fields;
-  VEC(IrBlockSum) block_sums; /* for a GPU: UPDATEs of these are `private`, and not plain */
+  VEC(IrBlockSum) block_sums; /* for a GPU: UPDATEs of these are `private`, and atomic */
   bool independent;           /* the user's promise: no element is written by two iterations */
   bool scalar; /* not vectorised, because the user asked or because lanes cost more */
-  /* a position is a word of many elements, so that rows are short: vectorised by us, not by
-   * LLVM, which leaves a scalar remainder; only passes read this */
+  /* a position is a word of many elements, so that rows are short: vectorised by our own pass, not
+   * by LLVM, which leaves a scalar remainder; only passes read this */
   bool has_words;
   bool may_deactivate;         /* the host runs gc after it */
   VEC(IrReduction) reductions; /* REDUCE in the body: operand 0 is a FRAME_GET of the slot */
@@ -128,10 +128,10 @@ bool ir_walk_task(const IrTask *task, IrVisit *visit, void *data);
 bool ir_walk_kernel(const IrKernel *kernel, IrVisit *visit, void *data);
 
 /* spread.c: how many threads of a GPU may share a leaf of the task: a power of two. */
-enum { IR_MOST_SPREAD = 128 };
-int ir_spread(const IrTask *task);
+enum { IR_MAX_SPREAD = 128 };
+int ir_leaf_threads(const IrTask *task);
 
-/* block_sums.c: the bytes of a tree's root that a block has a copy of (false: none), and the total
+/* gpu.c: the bytes of a tree's root that a block has a copy of (false: none), and the total
  * size of its copies. */
 bool ir_block_span(const IrTask *task, int32_t tree, int64_t *begin, int64_t *end);
 int64_t ir_block_bytes(const IrTask *task);

@@ -87,9 +87,9 @@ static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
   case IR_FLOORDIV:
   case IR_MOD:
     if (inst->reciprocal &&
-        (!facts_is_of_frame(inst->operands[1]) || !type_is_integer(type_at(inst, 1)) ||
+        (!facts_is_frame_value(inst->operands[1]) || !type_is_integer(type_at(inst, 1)) ||
          type_bits(type_at(inst, 1)) > 32))
-      return wrong(v, inst, "only numbers of the frame, of 32 bits, have their reciprocal");
+      return wrong(v, inst, "only 32-bit integers in the frame have a reciprocal");
     return verify_uniform(v, inst, is_number);
   case IR_BAND:
   case IR_BOR:
@@ -105,7 +105,7 @@ static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
   case IR_CLZ:
   case IR_CTZ: return verify_uniform(v, inst, type_is_integer);
   case IR_SELECT:
-    if (!type_is_bool(type_at(inst, 0))) return wrong(v, inst, "needs a bool first");
+    if (!type_is_bool(type_at(inst, 0))) return wrong(v, inst, "operand 0 must be a bool");
     return all_of_type(inst, 1, inst->type) ||
            wrong(v, inst, "operands and result must be of one type");
   case IR_CONVERT:
@@ -114,7 +114,7 @@ static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
   case IR_BITCAST:
     return (is_number(inst->type) && is_number(type_at(inst, 0)) &&
             type_size(inst->type) == type_size(type_at(inst, 0))) ||
-           wrong(v, inst, "needs numbers of one size");
+           wrong(v, inst, "operand and result must have one size");
   default: /* DIV POW and the mathematical functions */
     return verify_uniform(v, inst, type_is_float);
   }
@@ -174,7 +174,7 @@ static bool takes_lanes(const IrInst *inst) {
   case IR_OFFSET:
   case IR_PRIVATE_COPY:
   case IR_PICK:
-  case IR_ITEM:
+  case IR_TABLE_GET:
   case IR_RANDOM:
   case IR_MULHI: return true;
   default:
@@ -182,7 +182,7 @@ static bool takes_lanes(const IrInst *inst) {
            (inst->op >= IR_CONVERT && inst->op <= IR_DIV_CUBE);
   }
 }
-_Static_assert(IR_ADD < IR_SELECT && IR_ITEM == IR_SELECT + 1 && IR_CONVERT < IR_FMOD &&
+_Static_assert(IR_ADD < IR_SELECT && IR_TABLE_GET == IR_SELECT + 1 && IR_CONVERT < IR_FMOD &&
                    IR_DIV_ROOT == IR_FMOD + 1 && IR_DIV_CUBE == IR_FMOD + 2,
                "arithmetic is a part of the table");
 
@@ -261,7 +261,7 @@ static bool verify_rsqrt(Verifier *v, const IrInst *inst) {
   int count = inst->operand_count;
   if (!ir_is_lanes(type_rows(inst->type)) || !type_is_float(type_element(inst->type)))
     return wrong(v, inst, "is lanes of floats");
-  if (count < 2 || count > 3 + IR_MOST_SQUARES) return wrong(v, inst, "wrong number of operands");
+  if (count < 2 || count > 3 + IR_MAX_SQUARES) return wrong(v, inst, "wrong number of operands");
   for (int i = 0; i < count; i++)
     if (!type_equal(type_at(inst, i), i == 2 ? type_element(inst->type) : inst->type))
       return wrong(v, inst, "takes lanes of its type, and a scalar as operand 2");
@@ -301,7 +301,7 @@ static bool verify_lane_op(Verifier *v, const IrInst *inst) {
   case IR_MASK_AND:
     return (is_mask(type) && all_of_type(inst, 0, type)) || wrong(v, inst, "takes two masks");
   case IR_MASK_ANY:
-  case IR_MASK_WHOLE: return is_mask(first) || wrong(v, inst, "takes a mask");
+  case IR_MASK_FULL: return is_mask(first) || wrong(v, inst, "takes a mask");
   case IR_ALTERNATE: return type_is(first, TYPE_BOOL) || wrong(v, inst, "takes a bool");
   case IR_MASK_OF_BITS:
     return (is_mask(type) && (type_equal(first, TYPE(U64)) ||
@@ -359,12 +359,12 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
   case IR_INVOKE:
     return (inst->imm >= 0 && inst->imm < kernel->functions.count) ||
            wrong(v, inst, "no such function");
-  case IR_ITEM:
+  case IR_TABLE_GET:
   case IR_SHUFFLE:
     return (inst->imm >= 0 && inst->imm < kernel->tables.count) || wrong(v, inst, "no such table");
   case IR_ALL_GATHER:
-    return (inst->imm > 0 && inst->imm <= IR_MOST_SHARED) ||
-           wrong(v, inst, "so many are not shared");
+    return (inst->imm > 0 && inst->imm <= IR_MAX_SHARED) ||
+           wrong(v, inst, "gathers a wrong number of pointers");
   case IR_TREE_ROOT:
   case IR_PRIVATE_COPY:
     return (inst->imm >= 0 && inst->imm < kernel->trees.count) || wrong(v, inst, "no such tree");
@@ -414,7 +414,7 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   case IR_COUNT:
   case IR_CLEAR:
   case IR_RANDOM_STREAM:
-  case IR_REMEMBER: return !v->in_body || wrong(v, inst, "belongs in the host region");
+  case IR_SAVE_MASKS: return !v->in_body || wrong(v, inst, "belongs in the host region");
   case IR_RETURN: return !v->in_body || v->function || wrong(v, inst, "belongs in the host region");
   case IR_ALL_GATHER:
     return (v->in_body && !v->in_row) || wrong(v, inst, "belongs in a parallel loop, not in a row");
@@ -424,8 +424,8 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   case IR_ALTERNATE:
   case IR_GRID:
   case IR_ROW:
-  case IR_NEAR:
-  case IR_REACH: return v->in_body || wrong(v, inst, "belongs in a parallel loop");
+  case IR_NEIGHBOUR:
+  case IR_ENSURE: return v->in_body || wrong(v, inst, "belongs in a parallel loop");
   case IR_LANE:
   case IR_ROW_ACTIVE:
   case IR_CELL:
@@ -449,14 +449,14 @@ static bool verify_operands(Verifier *v, const IrInst *inst) {
       return wrong(v, inst, "an operand is not visible here");
     if (type_is_none(operand->type)) return wrong(v, inst, "an operand has no value");
     if (!inst->operand_uses[i].link || inst->operand_uses[i].user != inst)
-      return wrong(v, inst, "an operand does not know of its use");
+      return wrong(v, inst, "is missing from the uses of an operand");
     v->uses[operand->id]++;
     bool takes_var = i == 0 && (inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_REDUCE ||
                                 inst->op == IR_LANE_SET || inst->op == IR_ALL_GATHER);
     takes_var |= (inst->op == IR_POP || inst->op == IR_INVOKE || inst->op == IR_LANE_GET ||
                   inst->op == IR_LANES_LOAD) &&
                  operand->op == IR_VAR;
-    takes_var |= i <= (inst->op == IR_MOVE) && ir_is_count(inst->op);
+    takes_var |= i <= (inst->op == IR_MOVE) && ir_is_refcount(inst->op);
     if (operand->op == IR_VAR && !takes_var) return wrong(v, inst, "a variable is read by 'get'");
     bool takes_array = i == 0 && (inst->op == IR_LOCAL_GET || inst->op == IR_LOCAL_SET);
     if (takes_array != (operand->op == IR_LOCAL_ARRAY))
@@ -477,7 +477,7 @@ static Type element_of(const Verifier *v, const IrInst *place) {
 /* Between the passes `packed` and `packed_updates`: place of the word, values, lowest bit. */
 static bool verify_packed(Verifier *v, const IrInst *inst) {
   if (inst->packed < 1 || inst->packed > v->kernel->fields.count)
-    return wrong(v, inst, "changes a packed number of no field");
+    return wrong(v, inst, "the packed number is in no field");
   Type number = v->kernel->fields.items[inst->packed - 1].type;
   for (int i = 1; i < inst->operand_count - 1; i++)
     if (!type_equal(type_at(inst, i), number))
@@ -549,11 +549,11 @@ static bool verify_block(Verifier *v, const IrInst *inst) {
 }
 
 static bool verify_memory(Verifier *v, const IrInst *inst) {
-  if (!is_pointer(type_at(inst, 0))) return wrong(v, inst, "needs an address first");
+  if (!is_pointer(type_at(inst, 0))) return wrong(v, inst, "operand 0 must be an address");
   if (inst->lanes < 0 || inst->lanes > 64) return wrong(v, inst, "too many lanes");
-  if ((inst->uniform && !facts_is_of_launch(inst->operands[0])) ||
-      (inst->uniform_value && !facts_is_of_launch(inst->operands[1])))
-    return wrong(v, inst, "what is uniform is of the launch alone");
+  if ((inst->uniform && !facts_is_launch_invariant(inst->operands[0])) ||
+      (inst->uniform_value && !facts_is_launch_invariant(inst->operands[1])))
+    return wrong(v, inst, "a uniform operand must be invariant in the launch");
   if (inst->acquires && !type_equal(inst->type, TYPE(I64)))
     return wrong(v, inst, "only the address of an array is published, an i64");
   Type element =
@@ -609,7 +609,7 @@ static bool verify_call(Verifier *v, const IrInst *inst) {
 
 static bool verify_message(Verifier *v, const IrInst *inst) {
   if (inst->imm < 0 || inst->operand_count > IR_MESSAGE_VALUES)
-    return wrong(v, inst, "is no message, or has too many values");
+    return wrong(v, inst, "no such message, or too many values");
   for (int i = 0; i < inst->operand_count; i++) {
     Type type = type_at(inst, i);
     bool is_wide = type_is(type, TYPE_I64) || type_is(type, TYPE_U64) || type_is(type, TYPE_F64);
@@ -638,7 +638,7 @@ static bool verify_invoke(Verifier *v, const IrInst *inst) {
 static bool verify_gathered(Verifier *v, const IrInst *inst) {
   const IrInst *from = inst->operands[0];
   return (from->op == IR_ALL_GATHER && inst->imm >= 0 && inst->imm < from->imm) ||
-         wrong(v, inst, "was not gathered");
+         wrong(v, inst, "must be a result of its all_gather");
 }
 
 static bool verify_local(Verifier *v, const IrInst *inst) {
@@ -660,13 +660,13 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_VAR:
   case IR_TREE_ROOT:
   case IR_AMBIENT:
-  case IR_CURSOR:
+  case IR_CHUNK_CURSOR:
   case IR_BREAK:
   case IR_CONTINUE:
   case IR_RETURN:
   case IR_COUNT:
   case IR_CLEAR:
-  case IR_REMEMBER:
+  case IR_SAVE_MASKS:
   case IR_ROW_ACTIVE:
   case IR_RANDOM_STREAM:
   case IR_RUN:
@@ -689,7 +689,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_RSQRT_CUBE:
   case IR_MASK_AND:
   case IR_MASK_ANY:
-  case IR_MASK_WHOLE:
+  case IR_MASK_FULL:
   case IR_ALTERNATE:
   case IR_MASK_BITS: return verify_lane_op(v, inst);
   case IR_ALL_GATHER: return is_pointer(type_at(inst, 0)) || wrong(v, inst, "gathers pointers");
@@ -716,7 +716,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_LOCAL_ARRAY:
   case IR_SHARED:
   case IR_STACK:
-    return (inst->imm >= 1 && inst->imm <= IR_MOST_LOCAL) || wrong(v, inst, "has a size");
+    return (inst->imm >= 1 && inst->imm <= IR_MAX_LOCAL) || wrong(v, inst, "has a size");
   case IR_LOCAL_GET:
   case IR_LOCAL_SET: return verify_local(v, inst);
   case IR_OWN:
@@ -750,8 +750,8 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_INVOKE: return verify_invoke(v, inst);
   case IR_ACTIVE_BITS: return verify_block(v, inst);
   case IR_BITS: return type_equal(type_at(inst, 0), TYPE(U64)) || wrong(v, inst, "needs a u64");
-  case IR_NEAR:
-  case IR_REACH:
+  case IR_NEIGHBOUR:
+  case IR_ENSURE:
   case IR_RANGE:
   case IR_ROW: return all_integers(inst, 0) || wrong(v, inst, "operands are integers");
   case IR_CELL: return inst->operand_count > 0 || wrong(v, inst, "needs positions and cursors");
@@ -766,7 +766,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_ACTIVE:
   case IR_LEAVES:
   case IR_GRID: return true;
-  case IR_ITEM: return verify_item(v, inst);
+  case IR_TABLE_GET: return verify_item(v, inst);
   case IR_PICK: return verify_pick(v, inst);
   case IR_OFFSET: return verify_offset(v, inst);
   case IR_PRIVATE_COPY:
@@ -813,18 +813,18 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_PRINT:
   case IR_FAULT:
   case IR_POP:
-  case IR_REMEMBER:
+  case IR_SAVE_MASKS:
   case IR_INVOKE: break;
   case IR_CALL:
   case IR_LANES_CALL: return true; /* verify_call */
   case IR_PLACE:
   case IR_CELL: expected = TYPE(PLACE); break;
-  case IR_NEAR:
-  case IR_REACH:
+  case IR_NEIGHBOUR:
+  case IR_ENSURE:
   case IR_TREE_ROOT:
   case IR_PRIVATE_COPY:
   case IR_AMBIENT:
-  case IR_CURSOR:
+  case IR_CHUNK_CURSOR:
   case IR_ALL_GATHER:
   case IR_GATHERED:
   case IR_STACK:
@@ -833,7 +833,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_OFFSET: expected = TYPE(PTR); break;
   case IR_IS_ACTIVE:
   case IR_MASK_ANY:
-  case IR_MASK_WHOLE:
+  case IR_MASK_FULL:
   case IR_ROW_ACTIVE: expected = TYPE(BOOL); break;
   case IR_MASK_BITS:
   case IR_ACTIVE_BITS: expected = TYPE(U64); break;
@@ -892,7 +892,7 @@ static bool verify_exit(Verifier *v, const IrInst *inst) {
   }
   int levels = v->loops - (inst->op == IR_BREAK || !v->in_body || v->function);
   return (inst->imm >= 0 && inst->imm <= levels) ||
-         wrong(v, inst, "leaves more loops than there are");
+         wrong(v, inst, "leaves more loops than it is in");
 }
 
 static bool params_are(const IrRegion *region, int first, bool (*fits)(Type)) {
@@ -920,7 +920,7 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
   const SNode *node;
   switch (inst->op) {
   case IR_FOR:
-    if (inst->whole && inst->lanes < 2) return wrong(v, inst, "whole vectors need lanes");
+    if (inst->full_vectors && inst->lanes < 2) return wrong(v, inst, "full vectors need lanes");
     if (inst->per_lane && (inst->lanes < 2 || !has_index(inst, inst->regions[1])))
       return wrong(v, inst, "its second region needs lanes, and one parameter");
     return has_index(inst, body) || wrong(v, inst, "needs one parameter of its bounds' type");
@@ -948,7 +948,7 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
       return wrong(v, inst, "end and width do not fit");
     if (inst->lanes < 0 || inst->lanes > 64 || (inst->lanes & (inst->lanes - 1)) ||
         (inst->lanes > 1 && inst->width > 1))
-      return wrong(v, inst, "runs in 2, 4, .. lanes, or straight in `width`");
+      return wrong(v, inst, "has either lanes (2, 4, ..) or a width");
     if (inst->masked && (inst->end > 64 || !inst->operand_count ||
                          !type_equal(type_at(inst, inst->operand_count - 1), TYPE(U64))))
       return wrong(v, inst, "a masked row has at most 64 cells, and a u64 last");
@@ -988,7 +988,7 @@ static bool verify_regions(Verifier *v, const IrInst *inst, int depth) {
   return ok;
 }
 
-static bool is_left_at_the_end(IrOp op) {
+static bool remains_when_final(IrOp op) {
   switch (op) {
   case IR_RANGE:
   case IR_ACTIVE:
@@ -1003,8 +1003,8 @@ static bool is_left_at_the_end(IrOp op) {
   case IR_IS_ACTIVE:
   case IR_COUNT:
   case IR_CLEAR:
-  case IR_NEAR:
-  case IR_REACH:
+  case IR_NEIGHBOUR:
+  case IR_ENSURE:
   case IR_APPEND:
   case IR_POP:
   case IR_LENGTH:
@@ -1042,7 +1042,7 @@ static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
     if ((inst->regions[i] != NULL) != (i < ir_region_count(inst->op) + inst->per_lane))
       return wrong(v, inst, "wrong number of regions");
   bool has_shape = inst->shape && inst->op >= IR_LANES_LOAD && inst->op <= IR_LANES_UPDATE;
-  if (v->is_final && (has_shape || !is_left_at_the_end(inst->op)))
+  if (v->is_final && (has_shape || !remains_when_final(inst->op)))
     return wrong(v, inst, "should be lowered by now");
   bool ok = verify_home(v, inst) && verify_tables(v, inst) && verify_operands(v, inst) &&
             verify_lanes(v, inst) && verify_value(v, inst) && verify_result(v, inst);
@@ -1176,7 +1176,7 @@ static bool verify_task_params(Verifier *v, const IrTask *task, const IrRegion *
   bool is_nodes = task->kind == TASK_NODES, may_have_mask = is_nodes || task->kind == TASK_RANGE;
   int lanes = mask && is_nodes ? task->lanes : 1; /* each lane is at another node */
   if (mask && (!may_have_mask || type_rows(mask->type) != task->lanes))
-    return task_fail(v, task, "its mask has not as many lanes as it");
+    return task_fail(v, task, "its mask has another number of lanes");
   if (mask) count--;
   if (is_nodes && count > task->axis_count &&
       type_equal(body->params.items[count - 1]->type, ir_lanes_type(TYPE(PTR), lanes)))
@@ -1200,10 +1200,10 @@ static bool verify_block_sums(Verifier *v, const IrTask *task) {
     if (sum->tree < 0 || sum->tree >= v->kernel->trees.count || sum->offset < 0 ||
         sum->count <= 0 || size < 4 || sum->stride < size || sum->offset % size ||
         sum->stride % size)
-      return task_fail(v, task, "what a block sums up is not valid");
+      return task_fail(v, task, "a sum of its blocks is not valid");
   }
   return ir_block_bytes(task) <= IR_BLOCK_BYTES ||
-         task_fail(v, task, "what a block sums up is too large");
+         task_fail(v, task, "the sums of a block are too large");
 }
 
 static bool verify_task_tables(Verifier *v, const IrTask *task) {
@@ -1211,9 +1211,9 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
   if (task->kind == TASK_SERIAL)
     return (!task->axis_count && !task->lanes && !task->privatised && !task->interior &&
             !task->has_interior && !task->limits.count && !task->reductions.count) ||
-           task_fail(v, task, "runs once");
+           task_fail(v, task, "a serial task runs once: it has no axes, lanes or reductions");
   if (task->axis_count < 1 || task->axis_count > SNODE_MAX_AXES)
-    return task_fail(v, task, "1 to 8 axes");
+    return task_fail(v, task, "must have 1 to 8 axes");
   if (task->kind == TASK_RANGE) {
     if (task->bounds < 0 || task->bounds > kernel->frame_slots - 2 * task->axis_count)
       return task_fail(v, task, "the bounds are outside the frame");
@@ -1227,20 +1227,20 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
   if (task->kind != TASK_LEAVES && !has_index) return task_fail(v, task, "needs an index type");
   bool cells_ok = !v->is_final && task->kind == TASK_LEAVES && task->cells_level >= 0 &&
                   task->cells_level < kernel->levels.count;
-  if (task->cells && !cells_ok) return task_fail(v, task, "cells of no such level");
+  if (task->cells && !cells_ok) return task_fail(v, task, "no such level of cells");
   bool lanes_ok = task->lanes == 0 || (task->kind != TASK_LEAVES && task->lanes > 1 &&
                                        task->lanes <= IR_MAX_LANES && is_power(task->lanes));
-  if (!lanes_ok) return task_fail(v, task, "its lanes are 2, 4, .. of a range, or of nodes");
-  if (task->rim_scalar && (!task->lanes || !task->interior))
+  if (!lanes_ok) return task_fail(v, task, "only ranges and nodes have lanes: 2, 4, ..");
+  if (task->scalar_border && (!task->lanes || !task->interior))
     return task_fail(v, task, "has no interior that runs in lanes");
-  if (task->whole < 0 || (task->whole && (!task->lanes || task->counts)))
-    return task_fail(v, task, "has no whole vectors");
-  if ((task->wide || task->spread > 1) && task->kind != TASK_LEAVES)
+  if (task->full_vectors < 0 || (task->full_vectors && (!task->lanes || task->counts)))
+    return task_fail(v, task, "has no full vectors");
+  if ((task->extra_threads || task->spread > 1) && task->kind != TASK_LEAVES)
     return task_fail(v, task, "only leaves have more threads or fewer");
-  if (task->spread < 0 || task->spread > IR_MOST_SPREAD || !is_power(task->spread))
+  if (task->spread < 0 || task->spread > IR_MAX_SPREAD || !is_power(task->spread))
     return task_fail(v, task, "threads that share a leaf are 2, 4, .. of a block");
   if (task->traffic < 0 || (task->traffic && (!task->lanes || task->kind != TASK_RANGE)))
-    return task_fail(v, task, "only what runs in lanes goes past the caches");
+    return task_fail(v, task, "only a range in lanes has non-temporal stores");
   if (task->privatised < 0 || task->privatised >= kernel->tasks.count)
     return task_fail(v, task, "no such privatised version");
   for (int i = 0; i < task->private_fields.count; i++)
@@ -1286,28 +1286,28 @@ static bool counts_over(const IrTask *counts, const IrRegion *body) {
 /* In the end bodies in lanes have their mask. */
 static bool has_masks(const Verifier *v, const IrTask *task) {
   return !v->is_final || task->lanes < 2 ||
-         ((task->rim_scalar || ir_lanes_mask(task->body)) &&
+         ((task->scalar_border || ir_lanes_mask(task->body)) &&
           (!task->interior || ir_lanes_mask(task->interior)));
 }
 
 static bool verify_stage(Verifier *v, const IrTask *task) {
   bool is_sound = task->kind == TASK_RANGE && !task->idle && task->staged > 0 &&
-                  task->staged <= IR_MOST_STAGED && task->claim->params.count == 1 &&
+                  task->staged <= IR_MAX_STAGED && task->claim->params.count == 1 &&
                   type_is_integer(task->claim->params.items[0]->type);
   return is_sound ? verify_region(v, task->claim, 1)
                   : task_fail(v, task, "does not stage what it claims");
 }
 
-/* The loop by which a chunk counts, and the claim that takes its sum (pass `claims`). */
+/* The loop by which a chunk counts, and the claim that takes its sum (pass `aggregate_atomics`). */
 static bool verify_counts(Verifier *v, const IrTask *task) {
   const IrTask *counts = task->counts;
   const IrRegion *claim = task->claim;
   if (task->staged && !counts && claim) return verify_stage(v, task);
   if (!counts || !claim || task->staged)
     return (!counts && !claim && !task->idle && !task->staged) ||
-           task_fail(v, task, "counts in vain");
-  bool is_sound = !counts->counts && !counts->idle && counts->whole >= 0 &&
-                  (!counts->whole || counts->lanes) && task->kind == TASK_RANGE &&
+           task_fail(v, task, "needs both a counting loop and a claim, or neither");
+  bool is_sound = !counts->counts && !counts->idle && counts->full_vectors >= 0 &&
+                  (!counts->full_vectors || counts->lanes) && task->kind == TASK_RANGE &&
                   counts->kind == TASK_RANGE && counts->body &&
                   !counts->interior == !task->interior && claim->params.count == 1 &&
                   type_is_integer(claim->params.items[0]->type) && claim->last &&
@@ -1367,7 +1367,7 @@ static bool verify_uses(Verifier *v) {
     const IrInst *inst = v->seen[id];
     int count = 0;
     for (const IrUse *use = inst ? inst->uses : NULL; use; use = use->next) count++;
-    if (inst && count != v->uses[id]) return wrong(v, inst, "its list of uses is not right");
+    if (inst && count != v->uses[id]) return wrong(v, inst, "its list of uses is wrong");
   }
   return true;
 }

@@ -156,7 +156,8 @@ static void write_task(Writer *w, const IrTask *task) {
                    (task->independent ? TASK_INDEPENDENT : 0) |
                    (task->has_interior ? TASK_HAS_INTERIOR : 0) |
                    (task->interior ? TASK_HAS_INTERIOR_BODY : 0) |
-                   (task->counts ? TASK_COUNTS : 0) | (task->rim_scalar ? TASK_RIM_SCALAR : 0) |
+                   (task->counts ? TASK_COUNTS : 0) |
+                   (task->scalar_border ? TASK_SCALAR_BORDER : 0) |
                    (task->scalar ? TASK_SCALAR : 0) | (task->staged ? TASK_STAGES : 0));
   write_i64(w, task->axis_count);
   write_i64(w, task->bounds);
@@ -167,7 +168,7 @@ static void write_task(Writer *w, const IrTask *task) {
   write_i64(w, task->block);
   write_i64(w, task->cost);
   write_i64(w, task->lanes);
-  write_i64(w, task->whole);
+  write_i64(w, task->full_vectors);
   write_i64(w, task->traffic);
   write_i64(w, task->spread);
   write_u64(w, (uint64_t)task->reductions.count);
@@ -208,7 +209,7 @@ static void write_task(Writer *w, const IrTask *task) {
   if (task->interior) write_function(w, task->interior);
   if (task->counts) {
     write_i64(w, task->counts->lanes);
-    write_i64(w, task->counts->whole);
+    write_i64(w, task->counts->full_vectors);
     write_function(w, task->counts->body);
     if (task->interior) write_function(w, task->counts->interior);
   }

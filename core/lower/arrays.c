@@ -124,7 +124,7 @@ void lower_item_update(Lower *l, const Item *item, IrInst *place, int part, IrUp
   IrInst *at = lower_item_number(l, item, place, part);
   IrInst *inst = ir_emit(&l->b, IR_MEM_UPDATE, TYPE(NONE), 2, (IrInst *[]){at, value});
   inst->imm = op;
-  inst->plain = !l->loop;
+  inst->nonatomic = !l->loop;
 }
 
 /* -- new ones ---------------------------------------------------------------------------------- */

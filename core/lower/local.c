@@ -35,14 +35,14 @@ void local_bind(Lower *l, const Local *local, IrInst **values) {
   IrInst *array = ir_local_array(&l->b, local->type, count);
   for (int k = 0; k < count; k++) {
     IrInst *value = lower_convert(l, values[k], local->type);
-    if (!is_zero(value)) ir_local_set(&l->b, array, constant(l, k), value)->inside = true;
+    if (!is_zero(value)) ir_local_set(&l->b, array, constant(l, k), value)->in_bounds = true;
   }
   lowered_of(l, local)->array = array;
 }
 
 IrInst *local_get(Lower *l, const Local *local, int part) {
   IrInst *get = ir_local_get(&l->b, lowered_of(l, local)->array, constant(l, part));
-  get->inside = true;
+  get->in_bounds = true;
   return get;
 }
 

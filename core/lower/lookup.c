@@ -141,8 +141,9 @@ IrInst **lower_lookup(Lower *l, Inline *in) {
   if (!in->lookup || !make_cells(&c)) return NULL;
   IrInst *index = index_of(l, &c), **items = lower_array(l, c.parts);
   for (int k = 0; k < c.parts; k++) {
-    items[k] = ir_item(&l->b, ir_add_table(l->b.kernel, c.types[k], c.count, c.values[k]), index);
-    items[k]->inside = c.levels > 1;
+    items[k] =
+        ir_table_get(&l->b, ir_add_table(l->b.kernel, c.types[k], c.count, c.values[k]), index);
+    items[k]->in_bounds = c.levels > 1;
   }
   return items;
 }

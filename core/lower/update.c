@@ -232,7 +232,7 @@ static void update_element(Lower *l, const Target *target, const Slot *slot, IrU
   const Entity *element = &target->root->entity;
   if (checks_update(l, element, op, value->type))
     lower_rmw(l, target->root, element, target->indices, op, slot->place, value);
-  else ir_update(&l->b, op, slot->place, value)->further = slot->is_uncounted;
+  else ir_update(&l->b, op, slot->place, value)->uncounted = slot->is_uncounted;
 }
 
 static void reduce(Lower *l, IrUpdate op, IrInst *var, IrInst *value) {
@@ -303,7 +303,7 @@ static void assign_number(Lower *l, const Target *target, const Slot *slot, IrIn
   }
   IrRegion *back = enter_condition(l, slot);
   lower_check_finite(l, target->root, &target->root->entity, target->indices, value);
-  ir_store(&l->b, slot->place, value)->further = slot->is_uncounted;
+  ir_store(&l->b, slot->place, value)->uncounted = slot->is_uncounted;
   leave_condition(l, back);
 }
 

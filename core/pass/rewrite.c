@@ -32,7 +32,7 @@ IrInst *rewrite_again(IrBuilder *b, const IrInst *inst, IrInst *const *operands)
   IrInst *again = ir_emit(b, inst->op, inst->type, inst->operand_count, operands);
   again->imm = inst->imm;
   again->field = inst->field;
-  again->inside = inst->inside;
+  again->in_bounds = inst->in_bounds;
   again->stride = inst->stride;
   return again;
 }
@@ -45,7 +45,7 @@ IrInst *rewrite_recompute(IrBuilder *b, IrInst *value, const IrRegion *region, I
   copy = ir_copy_alone(b->kernel, value);
   for (int k = 0; k < value->operand_count; k++)
     ir_set_operand(copy, k, rewrite_recompute(b, value->operands[k], region, map));
-  ir_put(b, copy);
+  ir_insert(b, copy);
   ir_map_put(map, value, copy);
   return copy;
 }
@@ -65,7 +65,7 @@ void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
                     IrInst *const *operands) {
   IrInst was = *inst;
   ASSERT(!(ir_op_info[op].flags & IR_REGIONS), "the new op has no regions");
-  ir_drop_operands(inst, 0);
+  ir_truncate_operands(inst, 0);
   *inst = (IrInst){.op = op,
                    .type = was.type,
                    .id = was.id,
@@ -75,7 +75,7 @@ void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
                    .previous = was.previous,
                    .region = was.region,
                    .uses = was.uses};
-  ir_give_axes(kernel, inst);
+  ir_alloc_axes(kernel, inst);
   ir_set_operands(kernel, inst, operand_count, operands);
 }
 
@@ -89,14 +89,14 @@ void rewrite_become_call(IrKernel *kernel, IrInst *inst, RtEntry entry, int tree
                          int operand_count, IrInst *const *operands) {
   rewrite_become(kernel, inst, IR_CALL, operand_count, operands);
   inst->type = type_scalar(ir_entries[entry].result);
-  ir_call_name(inst, entry, tree, number);
+  ir_set_callee(inst, entry, tree, number);
 }
 
 void rewrite_move_to(IrInst *first, IrBuilder *b) {
   for (IrInst *inst = first, *next; inst; inst = next) {
     next = inst->next;
     ir_remove(inst);
-    ir_put(b, inst);
+    ir_insert(b, inst);
   }
 }
 
@@ -170,7 +170,7 @@ int rewrite_count(const IrRegion *root) {
 
 void rewrite_mark_rolled(IrRegion *region) {
   for (IrInst *inst = region->first; inst; inst = ir_following(inst, region))
-    if (inst->op == IR_FOR) inst->rolled = true;
+    if (inst->op == IR_FOR) inst->no_unroll = true;
 }
 
 IrInst *rewrite_update_value(IrBuilder *b, IrUpdate op, IrInst *old, IrInst *value) {

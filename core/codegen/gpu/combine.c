@@ -117,7 +117,7 @@ static void combine_together(Codegen *g, IrUpdate op, Element of, LLVMValueRef e
 
 bool gpu_update(Codegen *g, const IrInst *inst) {
   bool is_rmw = inst->op == IR_MEM_RMW;
-  if (g->part != CODEGEN_GPU_TASKS || function_is_serial(g) || inst->plain || !inst->uniform)
+  if (g->part != CODEGEN_GPU_TASKS || function_is_serial(g) || inst->nonatomic || !inst->uniform)
     return false;
   LLVMValueRef element = value_operand(g, inst, 0), value = value_operand(g, inst, 1);
   if (counts(inst)) {

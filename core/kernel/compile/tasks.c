@@ -67,7 +67,7 @@ static uint64_t order_of_task(const IrTask *task, uint64_t order) {
   if (!compiled_shows_order(task)) return order;
   /* each part has its own vectors, from its first iteration on */
   bool has_parts = task->lanes > 1 && task->interior;
-  const int32_t lanes[] = {task->lanes, has_parts, task->rim_scalar};
+  const int32_t lanes[] = {task->lanes, has_parts, task->scalar_border};
   order = hash_bytes(order, lanes, sizeof lanes);
   for (int k = 0; has_parts && k < task->axis_count; k++) {
     const int64_t part[] = {task->interior_begin[k], task->interior_end[k]};
@@ -183,7 +183,7 @@ static bool note_arrays(void *data, IrInst *inst) {
 static bool note_host_arrays(void *data, IrInst *inst) {
   CompiledKernel *compiled = data;
   bool calls = inst->op == IR_INVOKE && compiled->makes_arrays; /* the function may use arrays */
-  compiled->host_has_arrays |= ir_is_array_call(inst) || ir_is_count(inst->op) || calls;
+  compiled->host_has_arrays |= ir_is_array_call(inst) || ir_is_refcount(inst->op) || calls;
   compiled->host_changes_arrays |= may_change(inst) || calls;
   return true;
 }
@@ -191,7 +191,7 @@ static bool note_host_arrays(void *data, IrInst *inst) {
 static unsigned irreversible_of(const IrInst *inst) {
   int effects = ir_effects(inst);
   bool writes = effects & (IR_WRITE | IR_UPDATE_EFFECT);
-  if (ir_is_array_call(inst) || ir_is_count(inst->op)) return 1u << IRREVERSIBLE_ARRAYS;
+  if (ir_is_array_call(inst) || ir_is_refcount(inst->op)) return 1u << IRREVERSIBLE_ARRAYS;
   if (ir_is_call(inst, RT_NATIVE)) return 1u << IRREVERSIBLE_EXTENSION;
   if (inst->op == IR_INVOKE) return 0; /* the functions themselves are visited */
   return effects & IR_TOPOLOGY || (writes && ir_has_entry(inst->op)) ? 1u << IRREVERSIBLE_CELLS : 0;

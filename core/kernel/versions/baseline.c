@@ -37,7 +37,7 @@ bool baseline_is_possible(const Compile *compile) {
 }
 
 static bool is_short(const IrInst *loop) {
-  int64_t trips = facts_trips(loop);
+  int64_t trips = facts_trip_count(loop);
   return trips >= 0 && trips <= MOST_TRIPS;
 }
 

@@ -191,7 +191,8 @@ int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAM
 static IrInst *widen(IrBuilder *b, IrInst *base, int64_t low, int64_t size) {
   IrInst *wide = ir_convert(b, base, TYPE(I64));
   if (wide != base && wide->op == IR_CONVERT)
-    wide->inside = size > 0 && size <= INT32_MAX && low <= (int64_t)INT32_MAX + 1 - IR_LANES_SPAN;
+    wide->in_bounds =
+        size > 0 && size <= INT32_MAX && low <= (int64_t)INT32_MAX + 1 - IR_LANES_SPAN;
   return wide;
 }
 

@@ -38,7 +38,7 @@ static IrInst *node_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k
 
 /* Look-ups that the threads of a GPU divide among themselves: one per thread. */
 typedef struct Nears {
-  IrInst *items[IR_MOST_SHARED];
+  IrInst *items[IR_MAX_SHARED];
   int count;
   IrInst *number; /* which look-up the thread does */
 } Nears;
@@ -87,7 +87,7 @@ static int near_operands(Lower *l, IrBuilder *b, const IrInst *near, const Nears
   for (int k = 0; k < near->operand_count; k++)
     nodes[k] = near_coordinate(l, b, near, nears, k, &inside);
   Address a = address_from_root(b, level->tree, level->node, nodes);
-  a.ensures = near->op == IR_REACH;
+  a.ensures = near->op == IR_ENSURE;
   int count = address_name(&a, level->node, operands);
   if (inside)
     operands[0] = ir_select(b, inside, operands[0], ir_emit(b, IR_AMBIENT, TYPE(PTR), 0, NULL));
@@ -100,7 +100,7 @@ static void lower_to_lookup(Lower *l, IrInst *near) {
   const Kind *kind = kind_of(level->node);
   IrInst *operands[ADDRESS_MAX_NAME];
   int count = near_operands(l, &b, near, NULL, operands);
-  rewrite_become_call(l->kernel, near, near->op == IR_REACH ? kind->ensure : kind->find,
+  rewrite_become_call(l->kernel, near, near->op == IR_ENSURE ? kind->ensure : kind->find,
                       level->tree, level->node->manager, count, operands);
 }
 
@@ -117,8 +117,8 @@ static Nears find_nears(IrInst *first) {
   Nears nears = {.count = 0};
   size_t operand_bytes = sizeof(IrInst *) * (size_t)first->operand_count;
   if (!is_adjacent(first)) return nears;
-  for (IrInst *inst = first; inst && nears.count < IR_MOST_SHARED; inst = inst->next)
-    if (inst->op == IR_NEAR && inst->level == first->level && is_adjacent(inst) &&
+  for (IrInst *inst = first; inst && nears.count < IR_MAX_SHARED; inst = inst->next)
+    if (inst->op == IR_NEIGHBOUR && inst->level == first->level && is_adjacent(inst) &&
         !memcmp(inst->operands, first->operands, operand_bytes))
       nears.items[nears.count++] = inst;
   return nears;
@@ -127,9 +127,9 @@ static Nears find_nears(IrInst *first) {
 /*     %all = all.gather 4 %found (%number) {
  *       set %found, ..                          the neighbour whose offsets `number` selects
  *     }
- *     %near = gathered 0 %all                   in place of each NEAR */
+ *     %near = gathered 0 %all                   in place of each NEIGHBOUR */
 static void share_lookups(Lower *l, Nears *nears) {
-  DEBUG_ASSERT(nears->count > 1 && nears->count <= IR_MOST_SHARED, "lanes share the look-ups");
+  DEBUG_ASSERT(nears->count > 1 && nears->count <= IR_MAX_SHARED, "lanes share the look-ups");
   IrInst *first = nears->items[0], *operands[ADDRESS_MAX_NAME];
   IrBuilder b = rewrite_before(l->kernel, first);
   const IrLevel *level = &l->kernel->levels.items[first->level];
@@ -140,7 +140,7 @@ static void share_lookups(Lower *l, Nears *nears) {
   b = rewrite_inside(l->kernel, all->regions[0], first);
   int count = near_operands(l, &b, first, nears, operands);
   IrInst *own = ir_emit(&b, IR_CALL, TYPE(PTR), count, operands);
-  ir_call_name(own, kind_of(level->node)->find, level->tree, level->node->manager);
+  ir_set_callee(own, kind_of(level->node)->find, level->tree, level->node->manager);
   ir_set(&b, found, own);
   for (int i = 0; i < nears->count; i++) {
     rewrite_become(l->kernel, nears->items[i], IR_GATHERED, 1, &all);

@@ -47,7 +47,7 @@ static void record_call(Lower *l, const EffectCall *call) {
   /* it also empties lists below the cell, which any iteration may use */
   if (call->changes & EFFECT_DEACTIVATES)
     record(l, snode_root(call->node->tree), snode_has_lists(call->node) ? CLEARS : CLEARS | SHARED);
-  if (call->changes && !call->inst->plain) record(l, call->node, SHARED);
+  if (call->changes && !call->inst->nonatomic) record(l, call->node, SHARED);
   bool appends = call->op == IR_APPEND && !call->is_called;
   if (appends) record(l, call->node, APPENDS);
   record_read(l, appends ? call->node->parent : call->node);
@@ -73,13 +73,13 @@ bool lists_need_lock(Lower *l, const SNode *dynamic) {
 }
 
 bool lists_also_append(Lower *l, const IrInst *deactivate, const SNode *dynamic) {
-  return deactivate->plain && recorded(l, dynamic) & APPENDS;
+  return deactivate->nonatomic && recorded(l, dynamic) & APPENDS;
 }
 
 RtListWay lists_call_way(Lower *l, const IrInst *call, const SNode *dynamic) {
   DEBUG_ASSERT(snode_has_lists(dynamic), "the call changes a list");
   bool is_host = !l->task && !l->is_called; /* one thread */
-  if (is_host || call->plain) return RT_LIST_OWN;
+  if (is_host || call->nonatomic) return RT_LIST_OWN;
   return lists_need_lock(l, dynamic) ? RT_LIST_LOCKED : RT_LIST_SHARED;
 }
 
@@ -163,7 +163,7 @@ static bool counts_from_zero(const IrInst *loop) {
 /* Does the access go along a list by the loop's own index, and is the list loop-invariant? */
 static bool goes_along(Lower *l, const IrInst *loop, const IrInst *access) {
   const IrInst *place = access->op == IR_LOAD ? access->operands[0] : NULL;
-  if (!place || place->op != IR_PLACE || place->here) return false;
+  if (!place || place->op != IR_PLACE || place->in_visited_node) return false;
   const SNode *list = list_of(l, place);
   if (!list || may_change(l, list)) return false;
   int own = snode_axis_position(list, list->axes[0]);

@@ -50,11 +50,11 @@ static void become_update(IrKernel *kernel, IrInst *inst, IrInst *address, int l
   IrUpdate op = (IrUpdate)inst->imm;
   IrInst *value = inst->operands[1];
   int alias = alias_of(kernel, inst->operands[0]);
-  bool is_plain = inst->plain, is_private = inst->private_copy;
+  bool is_plain = inst->nonatomic, is_private = inst->private_copy;
   if (!is_plain || is_private) {
     rewrite_become(kernel, inst, IR_MEM_UPDATE, 2, (IrInst *[]){address, value});
     inst->imm = op;
-    inst->plain = is_plain;
+    inst->nonatomic = is_plain;
     return;
   }
   IrBuilder b = rewrite_before(kernel, inst);
@@ -84,7 +84,7 @@ void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int l
   }
   inst->alias = alias;
   inst->relaxed = is_relaxed;
-  inst->further = false;
+  inst->uncounted = false;
 }
 
 /* -- accesses of places ------------------------------------------------------------------------ */
@@ -198,13 +198,13 @@ void places_lower_access(Lower *l, IrInst *inst) {
   if (inst->op == IR_LOAD) inst = codec_open(l->kernel, inst);
   const IrInst *place = inst->operands[0];
   IrBuilder b = rewrite_before(l->kernel, inst);
-  if (place->here && !inst->private_copy)
+  if (place->in_visited_node && !inst->private_copy)
     return places_access_memory(l->kernel, inst, address_here(l, &b, place), 0);
   IrInst *in_chunk = lists_chunk_address(l, &b, inst);
   if (in_chunk) return places_access_memory(l->kernel, inst, in_chunk, 0);
   const IrField *field = &l->kernel->fields.items[place->field];
-  IrInst *condition = place->inside ? NULL : is_inside(l, &b, place);
-  bool counts = (inst->op == IR_STORE || inst->op == IR_UPDATE) && !inst->further,
+  IrInst *condition = place->in_bounds ? NULL : is_inside(l, &b, place);
+  bool counts = (inst->op == IR_STORE || inst->op == IR_UPDATE) && !inst->uncounted,
        has_result = !type_is_none(inst->type);
   IrInst *branch = condition ? places_guard(l, inst, condition) : NULL;
   b = rewrite_before(l->kernel, inst);
@@ -351,8 +351,8 @@ static void lower_inst(Lower *l, IrInst *inst) {
     else places_lower_access(l, inst);
     return;
   case IR_CELL: cells_lower_cell(l, inst); return;
-  case IR_NEAR: cells_lower_near(l, inst); return;
-  case IR_REACH: cells_lower_reach(l, inst); return;
+  case IR_NEIGHBOUR: cells_lower_near(l, inst); return;
+  case IR_ENSURE: cells_lower_reach(l, inst); return;
   case IR_IS_ACTIVE: lower_is_active(l, inst); return;
   case IR_ACTIVATE: lower_activate(l, inst); return;
   case IR_DEACTIVATE: lower_deactivate(l, inst); return;
@@ -411,7 +411,7 @@ static void lower_function(Lower *l, IrRegion *region) {
 
 static bool has_here(const IrTask *task) {
   for (IrInst *inst = task->body->first; inst; inst = ir_following(inst, task->body))
-    if (inst->here) return true;
+    if (inst->in_visited_node) return true;
   return false;
 }
 
@@ -446,10 +446,10 @@ static void survey_all(Lower *l) {
 
 /* Marks the task `wide` if that changes the number of threads. */
 static void spread_wide(IrTask *task) {
-  DEBUG_ASSERT(!task->wide, "it is decided once");
-  int usual = ir_spread(task);
-  task->wide = task->kind == TASK_LEAVES;
-  task->wide &= ir_spread(task) > usual;
+  DEBUG_ASSERT(!task->extra_threads, "it is decided once");
+  int usual = ir_leaf_threads(task);
+  task->extra_threads = task->kind == TASK_LEAVES;
+  task->extra_threads &= ir_leaf_threads(task) > usual;
 }
 
 bool pass_lower_places(PassContext *ctx, IrKernel *kernel, Error *err) {

@@ -93,7 +93,7 @@ static IrInst *later(Prefetch *a, IrInst *inst) {
 /* -- what is prefetched ------------------------------------------------------------------------ */
 
 static bool is_atomic(const IrInst *access) {
-  return (access->op == IR_UPDATE && !access->plain) || access->op == IR_RMW ||
+  return (access->op == IR_UPDATE && !access->nonatomic) || access->op == IR_RMW ||
          access->op == IR_CAS;
 }
 
@@ -182,7 +182,7 @@ static bool stays_in_leaves(const Lower *l, const IrInst *place) {
   const SNode *table = table_of(l, place);
   if (!table || table == l->kernel->fields.items[place->field].node) return false;
   for (int k = 0; k < place->operand_count; k++)
-    if (!ir_index_is_even(place->operands[k])) return false;
+    if (!ir_index_is_smooth(place->operands[k])) return false;
   return true;
 }
 

@@ -96,7 +96,7 @@ static void divide(Rows *r, IrInst *loop) {
   IrBuilder inside = rewrite_inside(r->kernel, branch->regions[0], loop);
   for (int i = 0; i < r->count; i++) prefetch_stream(&inside, &r->streams[i], begin);
   ir_copy_to(&inside, loop, loop->next, NULL);
-  branch->regions[0]->last->brief = true;
+  branch->regions[0]->last->short_trip = true;
   IrBuilder otherwise = rewrite_inside(r->kernel, branch->regions[1], loop);
   ir_copy_to(&otherwise, loop, loop->next, NULL);
   ir_note(r->kernel, loop->line, "short rows are prefetched %d elements ahead", DISTANCE);

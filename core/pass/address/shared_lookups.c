@@ -53,7 +53,8 @@ static bool can_share(const SNode *of) {
 
 static bool is_eligible(const Lower *l, const IrInst *access) {
   const IrInst *place = access->operands[0];
-  if (!rewrite_is_access(access->op) || place->op != IR_PLACE || !place->inside || place->here)
+  if (!rewrite_is_access(access->op) || place->op != IR_PLACE || !place->in_bounds ||
+      place->in_visited_node)
     return false;
   const IrField *field = &l->kernel->fields.items[place->field];
   if (field->array >= 0 || !can_share(field->node) || l->loses[field->tree]) return false;

@@ -249,7 +249,7 @@ bool effects_access_activates(const Effects *effects, const EffectAccess *access
                               const SNode *node) {
   const IrInst *place = access->place->inst;
   DEBUG_ASSERT(rewrite_is_access(access->inst->op), "the accesses of a body are symbolic");
-  bool is_visited = place->here && !access->inst->private_copy;
+  bool is_visited = place->in_visited_node && !access->inst->private_copy;
   bool is_there = place->op == IR_CELL || place->active || is_visited;
   if (!(access->verb & EFFECT_WRITES) || is_there || !snode_sparse_level(node)) return false;
   const SNode *home = effects->kernel->fields.items[access->field].node;

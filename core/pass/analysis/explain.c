@@ -50,13 +50,13 @@ static int count_levels(const SNode *node) {
 
 static void record_place(const Explain *x, Row *row, const IrInst *place, const SNode *node) {
   int levels = count_levels(node);
-  if (place->here) {
+  if (place->in_visited_node) {
     row->own = true;
     return;
   }
   if (place->op == IR_PLACE) {
     *(levels ? &row->walked : &row->direct) = true;
-    *(place->inside ? &row->unchecked : &row->checked) = true;
+    *(place->in_bounds ? &row->unchecked : &row->checked) = true;
     row->levels = levels;
     return;
   }
@@ -109,7 +109,7 @@ static void note_call(const Explain *x, const EffectCall *call) {
         !x->is_parallel && (ir_effects(call->inst) & IR_TOPOLOGY) && call->op != IR_CLEAR;
     if (texts[i].op != call->op || is_alone) continue;
     const char *name = x->kernel->levels.items[call->inst->level].name, *text = texts[i].text;
-    bool is_own = call->inst->plain;
+    bool is_own = call->inst->nonatomic;
     if (call->op == IR_APPEND) text = append_text(lists_way(x->lower, call->inst), is_own);
     if (call->op == IR_POP) text = pop_text(x->lower, call->inst);
     ir_note(x->kernel, call->inst->line, text, name && name[0] ? name : "an SNode");
@@ -123,7 +123,7 @@ static void record_access(Explain *x, const EffectAccess *access) {
   Row *row = row_for(x, access, field->name && field->name[0] ? field->name : "a field");
   record_place(x, row, inst->operands[0], field->node);
   if (inst->op == IR_UPDATE)
-    *(inst->private_copy ? &row->in_copy : inst->plain ? &row->plain : &row->atomic) = true;
+    *(inst->private_copy ? &row->in_copy : inst->nonatomic ? &row->plain : &row->atomic) = true;
   row->ordered |= access->verb == EFFECT_EXCHANGES && !inst->relaxed;
   row->alone = field->array >= 0 && x->kernel->arrays.items[field->array].is_counted;
 }

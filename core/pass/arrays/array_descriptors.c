@@ -396,7 +396,7 @@ static void unguard_writes(ArrayLoop *f, IrInst *branch) {
     ir_move_before(branch, inst);
     if (!ir_is_write(inst->op)) continue;
     inst->line = line;
-    inst->further = is_further;
+    inst->uncounted = is_further;
     is_further = true;
   }
   ir_delete(branch);
@@ -429,7 +429,7 @@ static void access_place(ArrayLoop *f, IrInst *inst) {
   int64_t bytes, update = inst->imm;
   const IrInst *element = find_element(inst->operands[0], &bytes);
   ASSERT(element && is_access(inst), "record_use has found the element of an access");
-  bool is_plain = inst->plain, is_further = inst->further;
+  bool is_plain = inst->nonatomic, is_further = inst->uncounted;
   if (!hoisted_array(f, element->operands[0])) return;
   Type type = inst->op == IR_MEM_LOAD ? inst->type : inst->operands[1]->type;
   IrBuilder b = rewrite_before(f->kernel, inst);
@@ -438,8 +438,8 @@ static void access_place(ArrayLoop *f, IrInst *inst) {
   bool is_update = inst->op == IR_MEM_UPDATE;
   rewrite_become(f->kernel, inst, ops[inst->op], operands[1] ? 2 : 1, operands);
   if (is_update) inst->imm = update;
-  inst->plain = is_plain;
-  inst->further = is_further;
+  inst->nonatomic = is_plain;
+  inst->uncounted = is_further;
 }
 
 static IrInst *extent_in_task(ArrayLoop *f, IrBuilder *b, const LoopArray *known, int axis) {

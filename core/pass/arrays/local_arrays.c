@@ -176,12 +176,12 @@ static void replace_access(const Moved *m, IrInst *inst, int64_t offset, IrInst 
   if (inst->op == IR_MEM_STORE) value = inst->operands[1];
   else {
     IrInst *old = ir_local_get(&b, array, index);
-    old->inside = inst->op != IR_MEM_LOAD;
+    old->in_bounds = inst->op != IR_MEM_LOAD;
     if (!type_is_none(inst->type)) ir_replace_uses(inst, old);
     if (inst->op != IR_MEM_LOAD)
       value = rewrite_update_value(&b, (IrUpdate)inst->imm, old, inst->operands[1]);
   }
-  if (value) ir_local_set(&b, array, index, value)->inside = true;
+  if (value) ir_local_set(&b, array, index, value)->in_bounds = true;
   ir_delete(inst);
 }
 

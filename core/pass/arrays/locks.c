@@ -52,7 +52,7 @@ static bool record_place(void *data, IrInst *inst) {
 
 static bool uses_place(const IrInst *inst, const IrInst *place) {
   for (int i = 0; i < inst->operand_count; i++)
-    if (ir_before_offsets(inst->operands[i]) == place) return true;
+    if (ir_base_address(inst->operands[i]) == place) return true;
   return false;
 }
 

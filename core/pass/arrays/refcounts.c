@@ -73,7 +73,7 @@ static bool releases(const Counts *c, const IrInst *inst) {
 }
 
 static bool changes_guard(const IrInst *inst, const IrInst *guard) {
-  return (ir_is_count(inst->op) && inst->operands[0] == guard) ||
+  return (ir_is_refcount(inst->op) && inst->operands[0] == guard) ||
          (inst->op == IR_MOVE && inst->operands[1] == guard) || inst->op == IR_INVOKE;
 }
 
@@ -157,7 +157,7 @@ static Block *add_loop(Counts *c, Block *at, IrInst *inst) {
 }
 
 static bool is_event(const Counts *c, const IrInst *inst) {
-  return ir_is_count(inst->op) || inst->op == IR_INVOKE || releases(c, inst);
+  return ir_is_refcount(inst->op) || inst->op == IR_INVOKE || releases(c, inst);
 }
 
 /* Returns NULL: no block follows. */
@@ -223,7 +223,8 @@ static void move_releases_to_end(Counts *c, Block *block) {
 /* Does the use keep the array's address, and those of its elements, inside this function? */
 static bool is_kept(const IrInst *user) {
   bool gets_out = ir_is_call(user, RT_ARRAY_EXCHANGE) || ir_is_call(user, RT_ARRAY_SLICE);
-  return ir_is_count(user->op) || (user->op == IR_CALL && user->entry >= RT_ARRAY_NEW && !gets_out);
+  return ir_is_refcount(user->op) ||
+         (user->op == IR_CALL && user->entry >= RT_ARRAY_NEW && !gets_out);
 }
 
 bool refcounts_is_private(const IrInst *array) {
@@ -235,7 +236,7 @@ bool refcounts_is_private(const IrInst *array) {
 
 bool refcounts_shows_order(const IrInst *inst) {
   bool changes = ir_is_call(inst, RT_ARRAY_APPEND) || ir_is_call(inst, RT_ARRAY_POP);
-  return ir_shows_order(inst) || (changes && !refcounts_is_private(inst->operands[0]));
+  return ir_is_order_dependent(inst) || (changes && !refcounts_is_private(inst->operands[0]));
 }
 
 bool refcounts_reaches(const IrInst *inst) {
@@ -251,7 +252,7 @@ bool refcounts_reaches(const IrInst *inst) {
 
 static bool record_use(void *data, IrInst *inst) {
   RefcountsUse *use = data;
-  use->any |= ir_is_array_call(inst) || ir_is_count(inst->op);
+  use->any |= ir_is_array_call(inst) || ir_is_refcount(inst->op);
   use->elements |= refcounts_reaches(inst);
   return true;
 }
@@ -264,7 +265,7 @@ RefcountsUse refcounts_use(const IrKernel *kernel, IrRegion *body) {
 
 static bool is_of_private(const IrInst *array) {
   if (array->op != IR_MEM_LOAD) return false;
-  const IrInst *at = ir_before_offsets(array->operands[0]);
+  const IrInst *at = ir_base_address(array->operands[0]);
   return ir_is_call(at, RT_ARRAY_READ) && refcounts_is_private(at->operands[0]);
 }
 
@@ -483,14 +484,14 @@ static bool fits_guard(HandOver *h, const IrInst *inst) {
 
 /* The array of an operand; the address of an element counts as a use of its array. */
 static const IrInst *array_of(const IrInst *operand) {
-  operand = ir_before_offsets(operand);
+  operand = ir_base_address(operand);
   bool is_place = ir_is_call(operand, RT_ARRAY_AT) || ir_is_call(operand, RT_ARRAY_READ) ||
                   ir_is_call(operand, RT_ARRAY_POP);
   return is_place ? operand->operands[0] : operand;
 }
 
 static bool fits_use(const HandOver *h, const IrInst *inst) {
-  bool is_seen = ir_is_count(inst->op) || inst->op == IR_INVOKE || inst->op == IR_CALL ||
+  bool is_seen = ir_is_refcount(inst->op) || inst->op == IR_INVOKE || inst->op == IR_CALL ||
                  inst->op == IR_OFFSET || inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE ||
                  inst->op == IR_MEM_UPDATE;
   return is_seen && (!is_past(h, inst) || inst == h->disown->next);

@@ -21,7 +21,7 @@ static Element locate_element(Adjoint *a, IrBuilder *b, const IrInst *access) {
   for (int k = 0; k < place->operand_count; k++)
     element.indices[k] = adjoint_primal(a, b, place->operands[k]);
   element.gradient = ir_place(b, gradient, element.indices);
-  element.gradient->inside = place->inside;
+  element.gradient->in_bounds = place->in_bounds;
   return element;
 }
 
@@ -37,7 +37,7 @@ static bool is_visited(const Adjoint *a, const IrInst *access) {
 
 /* Emits the test whether the element is inside the shape; NULL: it always is. */
 static IrInst *emit_inside_test(IrBuilder *b, const IrInst *access, const Element *element) {
-  bool is_inside = access->operands[0]->inside;
+  bool is_inside = access->operands[0]->in_bounds;
   return is_inside ? NULL : address_inside(b, element->field->node, element->indices);
 }
 
@@ -66,14 +66,14 @@ void adjoint_reverse_load(Adjoint *a, IrBuilder *b, const IrInst *load) {
   if (!adjoint) return;
   Element element = locate_element(a, b, load);
   IrBuilder in = inside_active_test(a, b, load, &element);
-  ir_update(&in, IR_UPDATE_ADD, element.gradient, adjoint)->further = true;
+  ir_update(&in, IR_UPDATE_ADD, element.gradient, adjoint)->uncounted = true;
 }
 
 void adjoint_reverse_store(Adjoint *a, IrBuilder *b, const IrInst *store) {
   Element element = locate_element(a, b, store);
   IrInst *adjoint = ir_load(b, element.gradient);
   IrBuilder in = inside_active_test(a, b, store, &element);
-  ir_store(&in, element.gradient, ir_zero(&in, adjoint->type))->further = true;
+  ir_store(&in, element.gradient, ir_zero(&in, adjoint->type))->uncounted = true;
   adjoint_add(a, b, store->operands[1], ir_convert(b, adjoint, store->operands[1]->type));
 }
 
@@ -98,7 +98,7 @@ static void reverse_factor(Adjoint *a, IrBuilder *b, const IrInst *update) {
   Element element = locate_element(a, b, update);
   IrInst *factor = adjoint_primal(a, b, update->operands[1]);
   IrBuilder in = inside_active_test(a, b, update, &element);
-  ir_update(&in, (IrUpdate)update->imm, element.gradient, factor)->further = true;
+  ir_update(&in, (IrUpdate)update->imm, element.gradient, factor)->uncounted = true;
 }
 
 void adjoint_reverse_update(Adjoint *a, IrBuilder *b, const IrInst *update) {

@@ -176,7 +176,7 @@ static void repeat_iteration(Adjoint *a, IrBuilder *b, const Carried *c, IrInst 
 
 static Carried find_trips(Adjoint *a, IrBuilder *b, const IrInst *loop, Plan *plan) {
   Carried c = {.loop = loop, .plan = plan};
-  int64_t trips = plan_trips(&a->plans, loop) ? -1 : facts_trips(loop);
+  int64_t trips = plan_trips(&a->plans, loop) ? -1 : facts_trip_count(loop);
   c.begin = adjoint_primal(a, b, loop->operands[0]);
   c.step = adjoint_primal(a, b, loop->operands[2]);
   IrInst *far = ir_binary(b, IR_SUB, adjoint_last(a, b, loop), c.begin);

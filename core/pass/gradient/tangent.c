@@ -67,7 +67,7 @@ static IrInst *differentiate_pick(const Tangent *t, IrBuilder *b, const IrInst *
 
 static void differentiate_store(Tangent *t, IrBuilder *b, const IrInst *inst) {
   IrInst *change = derivative_or_zero(t, b, inst->operands[1]);
-  ir_store(b, companion_place(t, b, inst), change)->further = true;
+  ir_store(b, companion_place(t, b, inst), change)->uncounted = true;
 }
 
 /* `further`: a write outside the shape is counted once, for the element itself. */
@@ -83,7 +83,7 @@ static void differentiate_update(Tangent *t, IrBuilder *b, const IrInst *inst) {
   case UPDATE_CHOOSES: return; /* winners_store */
   case UPDATE_LACKS_RULE: plans_refuse_update(&t->plans, inst); return;
   }
-  ir_update(b, (IrUpdate)inst->imm, companion_place(t, b, inst), value)->further = true;
+  ir_update(b, (IrUpdate)inst->imm, companion_place(t, b, inst), value)->uncounted = true;
 }
 
 static IrInst *differentiate_value(Tangent *t, IrBuilder *b, IrInst *inst) {

@@ -57,7 +57,7 @@ static bool split_update(IrKernel *kernel, IrInst *update) {
   IrInst *old = ir_load(&b, update->operands[0]);
   IrInst *change = ir_convert(&b, update->operands[1], old->type); /* of f16, which is f32 here */
   IrInst *value = rewrite_update_value(&b, (IrUpdate)update->imm, old, change);
-  ir_store(&b, update->operands[0], value)->further = update->further;
+  ir_store(&b, update->operands[0], value)->uncounted = update->uncounted;
   if (update->op == IR_RMW) ir_replace_uses(update, ir_convert(&b, old, update->type));
   ir_delete(update);
   return true;
@@ -70,7 +70,7 @@ static IrInst *forget_old_value(IrKernel *kernel, IrInst *rmw) {
   IrInst *now = rmw->imm == IR_UPDATE_EXCHANGE
                     ? ir_store(&b, rmw->operands[0], rmw->operands[1])
                     : ir_update(&b, (IrUpdate)rmw->imm, rmw->operands[0], rmw->operands[1]);
-  now->further = rmw->further;
+  now->uncounted = rmw->uncounted;
   ir_delete(rmw);
   return now;
 }
@@ -136,7 +136,7 @@ static void store_winner(IrKernel *kernel, IrInst *update) {
   IrInst *place = update->operands[0], *won = ir_load(&b, place);
   IrInst *value = ir_convert(&b, update->operands[1], won->type);
   IrBuilder in = rewrite_into(&b, ir_if(&b, ir_binary(&b, IR_EQ, value, won))->regions[0]);
-  ir_store(&in, place, value)->further = true;
+  ir_store(&in, place, value)->uncounted = true;
   ir_delete(update);
 }
 

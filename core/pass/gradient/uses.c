@@ -55,7 +55,7 @@ typedef enum Sequence { NEVER_MEET, WRITE_FIRST, READ_FIRST, UNKNOWN } Sequence;
 /* Do the places differ by a constant in an index that is the same in the whole launch? */
 static bool is_other_element(const IrInst *a, const IrInst *b) {
   for (int k = 0; k < a->operand_count && k < b->operand_count; k++) {
-    if (facts_differ(a->operands[k], b->operands[k]) && facts_is_of_launch(a->operands[k]))
+    if (facts_differ(a->operands[k], b->operands[k]) && facts_is_launch_invariant(a->operands[k]))
       return true;
   }
   return false;

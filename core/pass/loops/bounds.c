@@ -14,7 +14,7 @@
  * A loop that ends at the extent itself needs no limit. An index that all iterations share, as in
  * `x[t + 1][i]`, is compared by the launch: the interior is empty unless it is inside. Comparisons
  * of indices that the interior decides become constants there, and clamped indices are no longer
- * clamped (guards.h). Sets PLACE.inside, task->interior, task->limits. */
+ * clamped (guards.h). Sets PLACE.in_bounds, task->interior, task->limits. */
 #include "base/bits.h"
 #include "pass/address/address.h"
 #include "pass/analysis/effects.h"
@@ -72,9 +72,9 @@ static bool is_inside(const BodyLimits *at, const EffectPlace *place) {
 static void mark_inside(const BodyLimits *at, const Effects *effects) {
   for (int i = 0; i < effects->places.count; i++) {
     const EffectPlace *place = effects->places.items[i];
-    if (!place->index || place->function != at->body || place->is_called || place->inst->inside)
+    if (!place->index || place->function != at->body || place->is_called || place->inst->in_bounds)
       continue;
-    place->inst->inside = at->kernel->unchecked || is_inside(at, place);
+    place->inst->in_bounds = at->kernel->unchecked || is_inside(at, place);
   }
 }
 
@@ -118,8 +118,9 @@ static bool add_shifted(const Bounds *b, const IndexRange *range, int64_t size,
 }
 
 static bool is_shared_index(const IndexRange *range) {
-  return range->known && range->base && ranges_is_near(range) && facts_is_of_launch(range->base) &&
-         type_bits(range->base->type) <= 32 && !type_is(range->base->type, TYPE_U32);
+  return range->known && range->base && ranges_is_near(range) &&
+         facts_is_launch_invariant(range->base) && type_bits(range->base->type) <= 32 &&
+         !type_is(range->base->type, TYPE_U32);
 }
 
 /* Lets the launch empty the box unless the shared index is inside. */
@@ -253,7 +254,7 @@ static void record_clamp(Bounds *b, const IrInst *inst) {
 /* Proves places whose indices were selected by comparisons, or clamped, which the interior has
  * decided now. */
 static void prove_chosen(const BodyLimits *at, IrInst *place) {
-  bool is_all = place->op == IR_PLACE && !place->inside;
+  bool is_all = place->op == IR_PLACE && !place->in_bounds;
   for (int axis = 0; axis < place->operand_count && is_all; axis++) {
     int64_t which;
     IrInst *index = place->operands[axis];
@@ -263,7 +264,7 @@ static void prove_chosen(const BodyLimits *at, IrInst *place) {
     IndexRange range = ranges_of(index);
     is_all = limits_prove(at, place, axis, &range);
   }
-  if (is_all) place->inside = true;
+  if (is_all) place->in_bounds = true;
 }
 
 /* Makes the launch check the smallest and the largest value of a shared index. */
@@ -300,7 +301,7 @@ static void set_interior(Bounds *b, const IrMap *copies) {
   DEBUG_ASSERT(task->interior && !task->limits.count, "the interior is new");
   for (int i = 0; i < b->provable.count; i++) {
     IrInst *place = ir_mapped(copies, b->provable.items[i]);
-    place->inside = true;
+    place->in_bounds = true;
     guards_widen(b->kernel, task->interior, place);
   }
   for (int i = 0; i < b->guards.count; i++)
@@ -328,7 +329,7 @@ static void make_interior(Bounds *b) {
   for (int axis = 0; axis < SNODE_MAX_AXES; axis++)
     b->box.begin[axis] = INT64_MIN, b->box.end[axis] = INT64_MAX;
   for (int i = 0; i < b->effects->places.count; i++)
-    if (!b->effects->places.items[i]->inst->inside && !b->effects->places.items[i]->is_called)
+    if (!b->effects->places.items[i]->inst->in_bounds && !b->effects->places.items[i]->is_called)
       narrow_for_place(b, b->effects->places.items[i]);
   IrInst *first = type_is(task->index, TYPE_I32) ? task->body->first : NULL;
   for (IrInst *inst = first; inst; inst = ir_following(inst, task->body)) record_clamp(b, inst);

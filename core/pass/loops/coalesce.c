@@ -43,7 +43,7 @@ typedef struct Nest {
 /* -- the loops --------------------------------------------------------------------------------- */
 
 static bool counts_up(const IrInst *loop) {
-  return facts_step(loop) == 1 && !loop->rolled && type_is_signed(loop->operands[0]->type) &&
+  return facts_step(loop) == 1 && !loop->no_unroll && type_is_signed(loop->operands[0]->type) &&
          type_bits(loop->operands[0]->type) >= 32;
 }
 
@@ -144,7 +144,7 @@ static bool writes_no_bounds(const Nest *nest) {
 }
 
 static bool may_coalesce(Nest *nest) {
-  int64_t cells = facts_trips(nest->outer);
+  int64_t cells = facts_trip_count(nest->outer);
   if (cells == 0 || cells == 1 || rewrite_count(nest->outer->regions[0]) > MOST_INSTS ||
       !find_lists(nest))
     return false;
@@ -189,7 +189,7 @@ enum { FEW_EACH = 2, FEW_CELLS = 9, MOST_EXPECTED = 64 };
 
 /* A guess: a few elements of each cell, and a few cells if their number is not known. */
 static int32_t expected_trips(const Nest *nest) {
-  int64_t known = facts_trips(nest->outer), cells = known < 0 ? FEW_CELLS : known;
+  int64_t known = facts_trip_count(nest->outer), cells = known < 0 ? FEW_CELLS : known;
   return (int32_t)min_i64(FEW_EACH * min_i64(cells, MOST_EXPECTED), MOST_EXPECTED);
 }
 

@@ -86,7 +86,7 @@ int clamps_index(const IrRegion *body, const IrInst *inst, IndexRange *range) {
 static bool reaches_access_or_loop(const IrInst *value, int depth) {
   for (const IrUse *use = value->uses; use; use = use->next) {
     const IrInst *user = use->user;
-    if (user->op == IR_PLACE || user->op == IR_ITEM || user->op == IR_FOR) return true;
+    if (user->op == IR_PLACE || user->op == IR_TABLE_GET || user->op == IR_FOR) return true;
     bool is_sum = type_is_integer(user->type) && user->operand_count == 2;
     if (is_sum && ir_effects(user) & IR_PURE && depth < DEEPEST &&
         reaches_access_or_loop(user, depth + 1))
@@ -121,7 +121,7 @@ bool clamps_read(const IrRegion *body, const IrInst *inst, const Limits *limits,
 /* A value of the launch, perhaps less a small constant. */
 static bool is_launch_value(const IndexRange *with) {
   return with->known && with->base && ranges_is_near(with) && with->high <= 0 &&
-         facts_is_of_launch(with->base) && type_bits(with->base->type) <= 32 &&
+         facts_is_launch_invariant(with->base) && type_bits(with->base->type) <= 32 &&
          !type_is(with->base->type, TYPE_U32);
 }
 
@@ -224,7 +224,7 @@ void guards_become(IrInst *inst, bool holds) {
     ir_replace_uses(inst, inst->operands[holds ? 0 : 1]);
     return;
   }
-  ir_drop_operands(inst, 0);
+  ir_truncate_operands(inst, 0);
   inst->op = IR_CONST;
   inst->imm = holds;
 }
@@ -252,7 +252,7 @@ bool guards_read_shifted(const IrRegion *body, const IndexRange *index, int64_t 
   shifted->param = ranges_param(body, shifted->line.index);
   DEBUG_ASSERT(shifted->param >= 0, "the line is along a parameter of the body");
   for (int i = 0; i < shifted->line.rest.count; i++)
-    if (!facts_is_of_launch(shifted->line.rest.values[i])) return false;
+    if (!facts_is_launch_invariant(shifted->line.rest.values[i])) return false;
   return true;
 }
 

@@ -148,7 +148,7 @@ static Windows find_windows(const BodyLimits *at, const IrInst *nest) {
                .cells = at->task && at->task->kind == TASK_LEAVES && at->task->cells};
   const IrRegion *body = nest->regions[0];
   for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
-    if (inst->op == IR_PLACE && !inst->inside) add_place(&w, inst);
+    if (inst->op == IR_PLACE && !inst->in_bounds) add_place(&w, inst);
   return w;
 }
 
@@ -247,7 +247,7 @@ static IrInst *copy_inside(const Windows *w) {
   IrMap *copies = ir_map(w->kernel->scratch, w->kernel);
   IrInst *copy = ir_copy_inst(w->kernel, w->nest, copies);
   decide_comparisons(w, copy->regions[0]);
-  for (int i = 0; i < w->places.count; i++) ir_mapped(copies, w->places.items[i])->inside = true;
+  for (int i = 0; i < w->places.count; i++) ir_mapped(copies, w->places.items[i])->in_bounds = true;
   return copy;
 }
 
@@ -298,7 +298,7 @@ static void put_loop(const Windows *w, IrBuilder *b, IrInst *loop, IrInst *low, 
 static void put_edge(const Windows *w, IrBuilder *b, const IrInst *edge, IrInst *low,
                      IrInst *high) {
   IrInst *copy = ir_copy_inst(w->kernel, edge ? edge : w->nest, NULL);
-  copy->rolled = true;
+  copy->no_unroll = true;
   put_loop(w, b, copy, low, high);
 }
 
@@ -348,7 +348,7 @@ bool hoist_checks_loop(const BodyLimits *at, IrInst *loop, IrInst *edge) {
   Windows w = find_windows(at, loop);
   int size = rewrite_count(loop->regions[0]);
   if (!w.saves || !w.places.count || size > LARGEST_SPLIT_BODY) return false;
-  for (int i = 0; i < w.places.count && !w.count; i++) w.places.items[i]->inside = true;
+  for (int i = 0; i < w.places.count && !w.count; i++) w.places.items[i]->in_bounds = true;
   if (!w.count) return true;
   LoopExits exits = exits_of(loop);
   bool is_simple = (step == 1 || step == -1) && (edge || size <= LARGEST_CUT_BODY) &&
@@ -362,7 +362,7 @@ bool hoist_checks_loop(const BodyLimits *at, IrInst *loop, IrInst *edge) {
 
 /* May the loop be copied? Each task is run from one place. */
 static bool may_copy(const IrInst *loop) {
-  return !ir_has_op(loop->regions[0], IR_RUN) && !ir_has_op(loop->regions[0], IR_REMEMBER);
+  return !ir_has_op(loop->regions[0], IR_RUN) && !ir_has_op(loop->regions[0], IR_SAVE_MASKS);
 }
 
 /* Do the iterations around the loop run one by one? In lanes they hide each other's latency. */
@@ -374,7 +374,7 @@ static bool visit_region(const BodyLimits *at, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     bool inner = false;
-    if (inst->op == IR_FOR && inst->rolled) continue; /* a cold copy */
+    if (inst->op == IR_FOR && inst->no_unroll) continue; /* a cold copy */
     if (inst->op == IR_FOR && may_skew(at) && skew_nest(at, inst)) {
       has_changed = true;
       continue;

@@ -8,8 +8,8 @@
  * No element that one iteration writes may be accessed by another (dependence.h). Nor may the body
  * assign an outside variable, exit, operate on cells or lists, or print. Atomic updates of a single
  * place may run in any order, as they do between the task's iterations. If only assignments of
- * outside variables remain, whose order may change, FOR.sums is set (sums_only checks whether they
- * are sums). Sets FOR.independent, in tasks. */
+ * outside variables remain, whose order may change, FOR.reduces is set (sums_only checks whether
+ * they are sums). Sets FOR.independent, in tasks. */
 #include "pass/analysis/dependence.h"
 #include "pass/loops/loops.h"
 #include "pass/rewrite.h"
@@ -41,7 +41,8 @@ static bool is_one_update(const Independence *a, const Effects *effects, int fie
   DEBUG_ASSERT(effects->fields[field].first >= 0, "the field is written");
   const EffectField *of = &effects->fields[field];
   const IrInst *inst = effects->accesses.items[of->first].inst;
-  return of->verbs == EFFECT_UPDATES && of->first == of->last && !inst->plain && !depth_of(a, inst);
+  return of->verbs == EFFECT_UPDATES && of->first == of->last && !inst->nonatomic &&
+         !depth_of(a, inst);
 }
 
 static bool field_is_independent(const Independence *a, const Effects *effects, int field) {
@@ -91,7 +92,7 @@ static bool mark_loop(const IrKernel *kernel, IrInst *loop) {
   for (int f = 0; f < effects->field_count; f++)
     if (!field_is_independent(&a, effects, f)) return false;
   loop->independent = !a.sets;
-  loop->sums = a.sets;
+  loop->reduces = a.sets;
   return true;
 }
 
@@ -99,7 +100,7 @@ static void visit_body(const IrKernel *kernel, const IrRegion *body, int *marked
   for (IrInst *inst = body ? body->first : NULL; inst && *marked < MOST_MARKED_LOOPS;
        inst = ir_following(inst, body)) {
     bool counts = facts_step(inst) == 1 && type_bits(inst->operands[0]->type) >= 32;
-    if (counts && !inst->rolled) *marked += mark_loop(kernel, inst);
+    if (counts && !inst->no_unroll) *marked += mark_loop(kernel, inst);
   }
 }
 

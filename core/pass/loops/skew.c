@@ -63,7 +63,8 @@ static bool raise_skew(void *data, const Distance *distance, const NestAccess *w
 
 static bool find_step(const IrInst *loop, int64_t *step) {
   *step = facts_step(loop);
-  return (*step == 1 || *step == -1) && !loop->rolled && type_is(loop->operands[0]->type, TYPE_I32);
+  return (*step == 1 || *step == -1) && !loop->no_unroll &&
+         type_is(loop->operands[0]->type, TYPE_I32);
 }
 
 /* Finds the inner loop, which must be the last inst of the outer one; all insts before it must be
@@ -110,7 +111,7 @@ static void put_cell(const Skew *s, IrBuilder *b, IrInst *row, IrInst *cell) {
 /* Appends a loop to the builder's region; the builder continues inside the loop. */
 static IrInst *open_loop(IrBuilder *b, IrInst *begin, IrInst *last, int64_t step, bool is_rare) {
   IrInst *loop = ir_for(b, begin, last, ir_const_int(b, begin->type, step));
-  loop->rolled = is_rare;
+  loop->no_unroll = is_rare;
   b->region = loop->regions[0];
   return loop;
 }
@@ -169,7 +170,7 @@ static void put_remaining_rows(const Skew *s, IrBuilder *b, IrInst *rows, IrInst
   begin = ir_convert(&inside, add_multiple(&inside, begin, done, s->row_step), TYPE(I32));
   ir_set_operand(outer, 0, begin);
   ir_move_into(more->regions[0], outer);
-  outer->rolled = s->inner->rolled = true;
+  outer->no_unroll = s->inner->no_unroll = true;
 }
 
 bool skew_nest(const BodyLimits *at, IrInst *outer) {

@@ -69,7 +69,7 @@ static Trips trips_of(const IrInst *loop) {
 
 /* Is it a loop between constants that runs at least once? */
 static bool runs_always(const IrInst *loop) {
-  int64_t trips = facts_trips(loop);
+  int64_t trips = facts_trip_count(loop);
   return trips > 0 && trips <= MOST_COPIES;
 }
 
@@ -139,7 +139,7 @@ static bool place_gains(const IrInst *place, const IrInst *index) {
   Dependence all = DEPENDS_NOT;
   for (int i = 0; i < place->operand_count; i++)
     all = (Dependence)max_i64(all, dependence_on(place->operands[i], index, 0));
-  return !place->here && all != DEPENDS_OTHERWISE;
+  return !place->in_visited_node && all != DEPENDS_OTHERWISE;
 }
 
 /* Unrolling also helps `is_active` of cells at constant distances (leaf_active.c). */
@@ -160,8 +160,8 @@ static bool are_of_index(const IrInst *inst) {
 /* Do loop indices alone select an item of a table, a component of a vector, or a branch? */
 static bool has_choice(const IrRegion *region) {
   for (const IrInst *inst = region->first; inst; inst = ir_following(inst, region)) {
-    bool chooses =
-        inst->op == IR_IF || inst->op == IR_SELECT || inst->op == IR_ITEM || inst->op == IR_PICK;
+    bool chooses = inst->op == IR_IF || inst->op == IR_SELECT || inst->op == IR_TABLE_GET ||
+                   inst->op == IR_PICK;
     if (chooses && inst->operands[0]->op != IR_CONST && is_of_index(inst->operands[0], 0))
       return true;
   }
@@ -326,7 +326,7 @@ static bool visit_nest(Unroll *u, IrInst *loop) {
     return false;
   if (runs_always(loop)) hoist_reads(u->kernel, loop, loop->regions[0]);
   if (u->is_rare) {
-    loop->rolled = true;
+    loop->no_unroll = true;
     rewrite_mark_rolled(loop->regions[0]);
     return true;
   }

@@ -177,7 +177,7 @@ static void put_cell(const Front *f, IrBuilder *b, IrInst *i, IrInst *j) {
     bool is_other =
         inst->op == IR_SUB && inst->operands[0] == f->diagonal && inst->operands[1] == f->index;
     if (is_other) ir_map_put(map, inst, j);
-    else ir_put(b, ir_copy_inst(f->kernel, inst, map));
+    else ir_insert(b, ir_copy_inst(f->kernel, inst, map));
   }
 }
 

@@ -136,7 +136,7 @@ static IrInst *step_bits(IrBuilder *b, const Packed *p, IrInst *value, IrInst *i
     steps = ir_select(b, is_number, steps, ir_const_float(b, type, 0));
   }
   steps = ir_convert(b, steps, p->bits < 32 ? TYPE(I32) : TYPE(I64));
-  steps->inside = true;
+  steps->in_bounds = true;
   steps = ir_convert(b, steps, wide);
   return least == 0 ? steps : low_bits(b, steps, p->bits);
 }

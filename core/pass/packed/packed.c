@@ -108,7 +108,7 @@ static IrInst *word_place(IrBuilder *b, const IrInst *access, IrInst **shift) {
   for (int k = 0; k < place->operand_count; k++) indices[k] = place->operands[k];
   int position =
       packed->per_word > 1 ? snode_axis_position(node, node->axes[node->axis_count - 1]) : -1;
-  bool is_inside = access->op == IR_LOAD || place->inside || place->packed;
+  bool is_inside = access->op == IR_LOAD || place->in_bounds || place->packed;
   if (position >= 0)
     indices[position] =
         word_index(b, node, packed, position, indices[position], is_inside, &within);
@@ -120,7 +120,7 @@ static IrInst *word_place(IrBuilder *b, const IrInst *access, IrInst **shift) {
   IrInst *word = ir_place(b, packed_add_words(b->kernel, packed, name), indices);
   if (within) word->packed = place->field + 1;
   bool keeps = position < 0 || node->shape[position] % packed->per_word == 0;
-  word->inside = place->inside && keeps;
+  word->in_bounds = place->in_bounds && keeps;
   word->active = place->active;
   return word;
 }
@@ -215,7 +215,7 @@ static void lower_write(IrKernel *kernel, IrInst *inst) {
   rewrite_become(kernel, inst, copy.op == IR_STORE ? IR_UPDATE : copy.op, count + 1, operands);
   inst->imm = copy.op == IR_STORE ? IR_UPDATE_EXCHANGE : copy.imm;
   inst->packed = field + 1;
-  inst->further = copy.further;
+  inst->uncounted = copy.uncounted;
   inst->relaxed = copy.relaxed;
 }
 

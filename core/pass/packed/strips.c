@@ -108,7 +108,7 @@ static void copy_strip(Strips *s, IrRegion *body, TaskBounds *bounds) {
   if (is_long) {
     IrInst *loop = ir_for(&b, ir_const_int(&b, type, 0), ir_const_int(&b, type, s->per_word - 1),
                           ir_const_int(&b, type, 1));
-    loop->rolled = true;
+    loop->no_unroll = true;
     b = rewrite_inside(s->kernel, loop->regions[0], s->task->body->first);
     IrInst *at = ir_binary(&b, IR_ADD, first, ir_index(loop));
     copy_element(s, &b, at, begin, end);

@@ -193,18 +193,19 @@ static void count_numbers(IrBuilder *b, const Changes *changes, IrInst *const *v
 
 /* -- writing it -------------------------------------------------------------------------------- */
 
-static void write_plain(IrBuilder *b, const Changes *changes, Type word, bool reads, bool further) {
+static void write_nonatomic(IrBuilder *b, const Changes *changes, Type word, bool reads,
+                            bool further) {
   IrInst *place = last_of(changes)->operands[0], *before;
   IrInst *old = reads ? ir_load(b, place) : NULL;
   IrInst **values = scratch_array(changes->scratch, IrInst *, changes->items.count);
-  ir_store(b, place, new_word(b, changes, old, word, &before, values))->further = further;
+  ir_store(b, place, new_word(b, changes, old, word, &before, values))->uncounted = further;
   count_numbers(b, changes, values);
 }
 
 /* Counts a write outside the shape, since a CAS does not. */
 static void count_outside(IrBuilder *b, IrInst *place, Type word, bool further) {
-  if (place->inside) return;
-  ir_update(b, IR_UPDATE_BOR, place, ir_const_int(b, word, 0))->further = further;
+  if (place->in_bounds) return;
+  ir_update(b, IR_UPDATE_BOR, place, ir_const_int(b, word, 0))->uncounted = further;
 }
 
 /* Repeats until the word did not change since it was read; returns the previous number, for an RMW
@@ -242,12 +243,12 @@ static void write_word(Changes *changes) {
   IrBuilder b = rewrite_before(changes->kernel, last);
   bool is_plain = true, further = true;
   for (int i = 0; i < changes->items.count; i++) {
-    is_plain &= changes->items.items[i]->plain;
-    further &= changes->items.items[i]->further;
+    is_plain &= changes->items.items[i]->nonatomic;
+    further &= changes->items.items[i]->uncounted;
   }
   bool sets_all = used && (stored_bits(changes) & used) == used;
   IrInst *result = NULL;
-  if (is_plain || sets_all) write_plain(&b, changes, field->type, !sets_all, further);
+  if (is_plain || sets_all) write_nonatomic(&b, changes, field->type, !sets_all, further);
   else result = write_atomic(&b, changes, field->type, further);
   if (result) ir_replace_uses(last, result);
   for (int i = 0; i < changes->items.count; i++) ir_delete(changes->items.items[i]);
@@ -288,8 +289,8 @@ static void collect_stores(Changes *changes, IrInst *first) {
   vec_push(changes->scratch, &changes->items, first);
   if (!is_store(first)) return;
   for (IrInst *at = first->next; at; at = at->next) {
-    bool is_more = is_store(at) && at->plain == first->plain &&
-                   at->operands[0]->inside == first->operands[0]->inside &&
+    bool is_more = is_store(at) && at->nonatomic == first->nonatomic &&
+                   at->operands[0]->in_bounds == first->operands[0]->in_bounds &&
                    facts_same_place(at->operands[0], first->operands[0]);
     if (is_more && overwrites_collected(changes, at)) return;
     if (is_more) vec_push(changes->scratch, &changes->items, at);

@@ -357,7 +357,7 @@ static bool add_values(Values *v, const IrInst *inst) {
   } else if (inst->op == IR_GET) {
     ok = ok && add_variable(v, inst->operands[0]);
   } else {
-    ok = ok && inst->op == IR_ITEM && add_table(v, &v->kernel->tables.items[inst->imm]);
+    ok = ok && inst->op == IR_TABLE_GET && add_table(v, &v->kernel->tables.items[inst->imm]);
   }
   v->depth++;
   return ok;
@@ -421,7 +421,7 @@ static bool is_narrower(const IrInst *converted, const IrInst *number) {
   if (converted->op != IR_CONVERT) return false;
   const IrInst *from = converted->operands[0];
   return type_is_integer(from->type) && type_bits(from->type) <= type_digits(converted->type) &&
-         facts_is_of_launch(number) && !facts_is_of_launch(from);
+         facts_is_launch_invariant(number) && !facts_is_launch_invariant(from);
 }
 
 bool rules_is_narrower(Match *m) {

@@ -29,7 +29,7 @@ static IrInst *root_of(IrInst *inst, int depth, bool *is_good) {
   *is_good &= depth < DEEPEST_ROOT && (ir_effects(inst) & IR_PURE) && inst->operand_count > 0 &&
               inst->op != IR_PICK && inst->op != IR_PLACE;
   if (!*is_good) return NULL;
-  if (inst->op == IR_ITEM) {
+  if (inst->op == IR_TABLE_GET) {
     bool is_deeper = true;
     IrInst *inner = root_of(inst->operands[0], depth + 1, &is_deeper);
     return is_deeper && inner ? inner : inst;
@@ -63,10 +63,10 @@ static bool find_domain(const IrKernel *kernel, IrInst *value, Domain *domain) {
   bool is_good = true;
   IrInst *root = root_of(value, 0, &is_good);
   if (!root || !is_good) return false;
-  DEBUG_ASSERT(root->op == IR_ITEM, "the root of a value is an item");
+  DEBUG_ASSERT(root->op == IR_TABLE_GET, "the root of a value is an item");
   const IrTable *table = &kernel->tables.items[root->imm];
   if (table->count > MOST_COMPUTED) return false;
-  *domain = own_domain(kernel, root->operands[0], table->count, root->inside);
+  *domain = own_domain(kernel, root->operands[0], table->count, root->in_bounds);
   for (int k = 0; k < domain->count; k++)
     if (!fold_constant_at(kernel, value, root, k < table->count ? table->values[k] : 0,
                           &domain->values[k]))
@@ -86,8 +86,8 @@ static IrInst *index_in(IrBuilder *b, const Domain *domain) {
 
 static IrInst *make_item(IrBuilder *b, const Domain *domain, Type type, const int64_t *values) {
   IrInst *item =
-      ir_item(b, ir_add_table(b->kernel, type, domain->count, values), index_in(b, domain));
-  item->inside = true;
+      ir_table_get(b, ir_add_table(b->kernel, type, domain->count, values), index_in(b, domain));
+  item->in_bounds = true;
   return item;
 }
 
@@ -95,9 +95,9 @@ static void become_item(IrKernel *kernel, IrInst *inst, const Domain *domain,
                         const int64_t *values) {
   IrBuilder b = rewrite_before(kernel, inst);
   IrInst *index = index_in(&b, domain);
-  rewrite_become(kernel, inst, IR_ITEM, 1, &index);
+  rewrite_become(kernel, inst, IR_TABLE_GET, 1, &index);
   inst->imm = ir_add_table(kernel, inst->type, domain->count, values);
-  inst->inside = true;
+  inst->in_bounds = true;
 }
 
 /* -- items and picks --------------------------------------------------------------------------- */
@@ -155,14 +155,14 @@ static void become_choice(IrKernel *kernel, IrInst *inst, const Domain *domain,
   operands[0] = make_item(&b, domain, TYPE(I32), choice->which);
   memcpy(operands + 1, choice->values, sizeof *operands * (size_t)choice->count);
   rewrite_become(kernel, inst, IR_PICK, choice->count + 1, operands);
-  inst->inside = true;
+  inst->in_bounds = true;
 }
 
 static void visit_pick(IrKernel *kernel, IrInst *inst) {
   Domain domain;
   int count = inst->operand_count - 1;
   bool has_root = find_domain(kernel, inst->operands[0], &domain);
-  if (!has_root) domain = own_domain(kernel, inst->operands[0], count, inst->inside);
+  if (!has_root) domain = own_domain(kernel, inst->operands[0], count, inst->in_bounds);
   IrBuilder b = rewrite_before(kernel, inst);
   Choice choice = choice_of(kernel, inst, &domain, ir_zero(&b, inst->type));
   bool is_shorter = choice.are_constant || choice.count <= 2 || choice.count < count;
@@ -170,7 +170,7 @@ static void visit_pick(IrKernel *kernel, IrInst *inst) {
 }
 
 static bool visit_inst(void *data, IrInst *inst) {
-  if (inst->op == IR_ITEM) visit_item(data, inst);
+  if (inst->op == IR_TABLE_GET) visit_item(data, inst);
   if (inst->op == IR_PICK) visit_pick(data, inst);
   return true;
 }

@@ -100,7 +100,7 @@ static IrInst *choose(IrBuilder *b, IrOp op, IrInst *a, IrInst *c, IrInst *yes, 
 
 static IrInst *convert_inside(IrBuilder *b, IrInst *a, Type type) {
   IrInst *whole = ir_convert(b, a, type);
-  whole->inside = true;
+  whole->in_bounds = true;
   return whole;
 }
 
@@ -134,14 +134,14 @@ static void expand_convert(IrKernel *kernel, IrInst *inst) {
   if (type_is_signed(type_element(inst->type)))
     whole = choose(&b, IR_NE, a, a, ir_const_int(&b, inst->type, 0), whole);
   rewrite_become(kernel, inst, whole->op, whole->operand_count, whole->operands);
-  inst->inside = whole->inside;
+  inst->in_bounds = whole->in_bounds;
   ir_delete(whole);
 }
 
 /* -- walking ----------------------------------------------------------------------------------- */
 
 static bool saturates(const IrInst *inst) {
-  return inst->op == IR_CONVERT && !inst->inside && type_is_integer(type_element(inst->type)) &&
+  return inst->op == IR_CONVERT && !inst->in_bounds && type_is_integer(type_element(inst->type)) &&
          type_is_float(type_element(inst->operands[0]->type));
 }
 

@@ -46,7 +46,7 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst, bool in_arm)
   switch (inst->op) {
   case IR_LOAD: return place->op == IR_CELL ? NULL : "it reads elements at data-dependent indices";
   case IR_UPDATE:
-    if (!inst->plain) return "an update may race with that of another iteration";
+    if (!inst->nonatomic) return "an update may race with that of another iteration";
     /* fallthrough */
   case IR_STORE:
     if (place->op != IR_CELL) return "it writes elements of other cells";

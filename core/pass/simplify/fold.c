@@ -96,7 +96,7 @@ static IrInst *replace_by_arm(IrInst *inst, IrRegion *from) {
 static bool is_empty_loop(const IrInst *inst) {
   int64_t step;
   if (inst->op != IR_FOR || type_is_unsigned(inst->operands[0]->type)) return false;
-  return facts_trips(inst) == 0 || (ir_is_const(inst->operands[2], &step) && step == 0);
+  return facts_trip_count(inst) == 0 || (ir_is_const(inst->operands[2], &step) && step == 0);
 }
 
 /* Folds nested regions; returns the inst to continue with. */
@@ -202,6 +202,6 @@ bool pass_fold(PassContext *ctx, IrKernel *kernel, Error *err) {
   }
   for (int i = 0; i < kernel->functions.count; i++)
     fold_function(&f, kernel->functions.items[i]->body);
-  ir_drop_tables(kernel);
+  ir_prune_tables(kernel);
   return true;
 }

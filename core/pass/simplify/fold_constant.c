@@ -212,7 +212,7 @@ bool fold_constant_at(const IrKernel *kernel, const IrInst *inst, const IrInst *
     values[i] = (IrInst){.op = IR_CONST, .type = inst->operands[i]->type};
     if (!fold_constant_at(kernel, inst->operands[i], root, number, &values[i].imm)) return false;
   }
-  if (inst->op == IR_ITEM) {
+  if (inst->op == IR_TABLE_GET) {
     const IrTable *table = &kernel->tables.items[inst->imm];
     bool is_inside = values[0].imm >= 0 && values[0].imm < table->count;
     return *imm = is_inside ? table->values[values[0].imm] : 0, true;

@@ -90,7 +90,7 @@ static bool is_cheap(const IrInst *inst) {
   case IR_MOD:
   case IR_SQRT:
   case IR_RANDOM:
-  case IR_ITEM:
+  case IR_TABLE_GET:
   case IR_PICK:
   case IR_PLACE:
   case IR_CELL: return false;

@@ -250,7 +250,7 @@ static void carry_load(IrKernel *kernel, IrInst *loop, IrInst *load, const IrIns
 
 static void carry_loads_of_loop(IrKernel *kernel, IrInst *loop) {
   int64_t step = facts_step(loop);
-  if (!step || step == INT64_MIN || loop->rolled || loop->independent) return;
+  if (!step || step == INT64_MIN || loop->no_unroll || loop->independent) return;
   if (!type_is_integer(loop->operands[0]->type)) return;
   for (IrInst *inst = loop->regions[0]->first; inst; inst = inst->next)
     if (ir_has_exit(inst)) return;

@@ -235,7 +235,7 @@ static const Term minus_zero[] = {{.kind = TERM_NUMBER, .number = -0.0}};
 #define gt(...) OF(GT, __VA_ARGS__)
 #define ge(...) OF(GE, __VA_ARGS__)
 #define select(...) OF(SELECT, __VA_ARGS__)
-#define item(...) OF(ITEM, __VA_ARGS__)
+#define item(...) OF(TABLE_GET, __VA_ARGS__)
 #define pick(...) OF(PICK, __VA_ARGS__)
 #define convert(...) OF(CONVERT, __VA_ARGS__)
 #define bitcast(...) OF(BITCAST, __VA_ARGS__)

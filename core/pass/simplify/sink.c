@@ -221,7 +221,7 @@ static bool reads_at_data(const IrRegion *body) {
 static void visit_region(Scratch *scratch, IrKernel *kernel, IrRegion *region) {
   for (IrInst *inst = region->last; inst; inst = inst->previous)
     for (int side = 0; side < 2 && inst->op == IR_IF; side++)
-      if (inst->regions[side]->first && !facts_is_check(inst->operands[0]))
+      if (inst->regions[side]->first && !facts_is_bounds_check(inst->operands[0]))
         sink_into(scratch, kernel, inst, side);
   for (IrInst *inst = region->first; inst; inst = inst->next)
     for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)

@@ -41,9 +41,9 @@ typedef struct Claims {
 /* -- what the task does ------------------------------------------------------------------------ */
 
 static bool is_count(const IrInst *inst) {
-  return inst->op == IR_MEM_RMW && inst->imm == IR_UPDATE_ADD && inst->alias && !inst->plain &&
+  return inst->op == IR_MEM_RMW && inst->imm == IR_UPDATE_ADD && inst->alias && !inst->nonatomic &&
          inst->relaxed && type_is_integer(inst->type) && type_bits(inst->type) >= 32 &&
-         facts_is_of_launch(inst->operands[0]);
+         facts_is_launch_invariant(inst->operands[0]);
 }
 
 static bool record_writes(void *data, IrInst *inst) {
@@ -94,7 +94,7 @@ static bool reduce_inst(void *data, IrInst *inst) {
   IrBuilder b = rewrite_before(c->kernel, inst);
   IrInst *sum = ir_frame(&b, IR_FRAME_GET, inst->type, c->slot);
   ir_emit(&b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){sum, inst->operands[1]})->imm = inst->imm;
-  rewrite_become(c->kernel, inst, IR_CURSOR, 0, NULL);
+  rewrite_become(c->kernel, inst, IR_CHUNK_CURSOR, 0, NULL);
   return true;
 }
 
@@ -139,7 +139,7 @@ static bool is_countable(const Claims *c, const IrInst *inst) {
   case IR_REDUCE:
   case IR_BREAK:
   case IR_CONTINUE: return true;
-  case IR_CURSOR: return false;
+  case IR_CHUNK_CURSOR: return false;
   default: return (ir_effects(inst) & IR_PURE) && is_cheap(inst->op);
   }
 }
@@ -193,10 +193,11 @@ static IrRegion *make_claim(Claims *c) {
 static void update_cursor(Claims *c) {
   for (int i = 0; i < c->updates.count; i++) {
     IrInst *update = c->updates.items[i];
-    DEBUG_ASSERT(update->op == IR_MEM_RMW && !update->plain, "check_access has found the updates");
+    DEBUG_ASSERT(update->op == IR_MEM_RMW && !update->nonatomic,
+                 "check_access has found the updates");
     IrBuilder b = rewrite_before(c->kernel, update);
-    ir_set_operand(update, 0, ir_emit(&b, IR_CURSOR, TYPE(PTR), 0, NULL));
-    update->plain = true;
+    ir_set_operand(update, 0, ir_emit(&b, IR_CHUNK_CURSOR, TYPE(PTR), 0, NULL));
+    update->nonatomic = true;
     update->alias = 0;
   }
 }

@@ -21,7 +21,7 @@
 
 /* Notes why the update stays atomic. is_alone: its own place distinguishes all iterations. */
 static void note_atomic(IrKernel *kernel, const EffectAccess *update) {
-  DEBUG_ASSERT(update->verb == EFFECT_UPDATES && !update->inst->plain, "it stays atomic");
+  DEBUG_ASSERT(update->verb == EFFECT_UPDATES && !update->inst->nonatomic, "it stays atomic");
   bool is_alone = dependence_is_own(kernel, update->place);
   const char *name = kernel->fields.items[update->field].name;
   if (ir_is_shared(kernel, update->field)) {
@@ -42,7 +42,7 @@ static void mark_all(const Effects *effects, EffectVerb verb) {
   for (int i = 0; i < effects->accesses.count; i++) {
     const EffectAccess *access = &effects->accesses.items[i];
     if (access->verb != verb || access->place->is_called) continue;
-    access->inst->plain |= verb == EFFECT_UPDATES;
+    access->inst->nonatomic |= verb == EFFECT_UPDATES;
     access->inst->relaxed |= verb == EFFECT_EXCHANGES;
   }
 }
@@ -55,8 +55,8 @@ static void mark_independent(PassContext *ctx, IrKernel *kernel, const Effects *
   for (int i = 0; i < effects->accesses.count; i++) {
     const EffectAccess *access = &effects->accesses.items[i];
     if (access->verb != EFFECT_UPDATES || access->place->is_called) continue;
-    access->inst->plain |= independent[access->field];
-    if (!access->inst->plain) note_atomic(kernel, access);
+    access->inst->nonatomic |= independent[access->field];
+    if (!access->inst->nonatomic) note_atomic(kernel, access);
   }
 }
 
@@ -65,7 +65,7 @@ static void mark_list_calls(const Effects *effects) {
     const EffectCall *call = &effects->calls.items[i];
     if (call->changes && call->node && snode_has_lists(call->node) &&
         !dependence_may_share_list(effects, call->node))
-      call->inst->plain = true;
+      call->inst->nonatomic = true;
   }
 }
 
@@ -101,7 +101,7 @@ static bool is_counter(const Effects *effects, const EffectField *field) {
   for (int i = field->first; i >= 0; i = effects->accesses.items[i].next)
     if (effects->accesses.items[i].place->inst != place) return false;
   for (int axis = 0; axis < place->operand_count; axis++)
-    if (!facts_is_of_launch(place->operands[axis])) return false;
+    if (!facts_is_launch_invariant(place->operands[axis])) return false;
   return place->op == IR_PLACE;
 }
 

@@ -2,7 +2,7 @@
  * which are summed once, at the end of the loop.
  *
  *   task 0 = range privatised=1 { update add %p, %x }    atomic, if the copies cost too much
- *   task 1 = range { private f0; update add private plain %p, %x }
+ *   task 1 = range { private f0; update add private nonatomic %p, %x }
  *
  * A field qualifies if the loop only adds to it and subtracts from it, and deactivates nothing in
  * its tree: no iteration can then observe whether an update takes effect before the end of the
@@ -29,7 +29,7 @@ static bool is_only_added_to(const Effects *effects, int number) {
   const EffectField *field = &effects->fields[number];
   if (field->verbs != EFFECT_UPDATES || field->updates & ~sums) return false;
   for (int i = field->first; i >= 0; i = effects->accesses.items[i].next)
-    if (effects->accesses.items[i].inst->plain || effects->accesses.items[i].place->is_called)
+    if (effects->accesses.items[i].inst->nonatomic || effects->accesses.items[i].place->is_called)
       return false;
   return true;
 }
@@ -64,7 +64,7 @@ static void mark_private(const IrRegion *body, const bool *is_private, bool are_
   for (IrInst *inst = body ? body->first : NULL; inst; inst = ir_following(inst, body)) {
     if (inst->op != IR_UPDATE || !is_private[inst->operands[0]->field]) continue;
     inst->private_copy = true;
-    inst->plain |= are_plain;
+    inst->nonatomic |= are_plain;
   }
 }
 

@@ -52,12 +52,12 @@ typedef struct Serial {
 /* Is it an address, which a task recomputes instead of receiving it in the frame? */
 static bool is_address(const IrInst *inst) {
   return inst->op == IR_TREE_ROOT || inst->op == IR_AMBIENT ||
-         (inst->op == IR_OFFSET && !ir_is_array_call(ir_before_offsets(inst)));
+         (inst->op == IR_OFFSET && !ir_is_array_call(ir_base_address(inst)));
 }
 
 static bool is_of_array(const IrInst *inst) {
-  if (ir_is_access(inst->op)) return ir_is_array_call(ir_before_offsets(inst->operands[0]));
-  return ir_is_array_call(inst) || ir_is_count(inst->op);
+  if (ir_is_access(inst->op)) return ir_is_array_call(ir_base_address(inst->operands[0]));
+  return ir_is_array_call(inst) || ir_is_refcount(inst->op);
 }
 
 static bool is_device(const Serial *s, const IrInst *inst) {

@@ -2,8 +2,8 @@
  * then as in a private copy (`plain`). Other updates, and all under `deterministic`, run one after
  * the other in lanes (`sole`), in the order that they have with more workers.
  *
- *   mem.update add alias=1 %p, %x     ->     mem.update add plain alias=1 %p, %x
- *   mem.rmw add alias=1 %p, %x        ->     mem.rmw add sole alias=1 %p, %x
+ *   mem.update add alias=1 %p, %x     ->     mem.update add nonatomic alias=1 %p, %x
+ *   mem.rmw add alias=1 %p, %x        ->     mem.rmw add single_worker alias=1 %p, %x
  *
  * Updates of arrays stay atomic, since other threads may have wrapped the same memory. With
  * more workers, the pass only notes that there are such updates: one worker without atomics may be
@@ -19,12 +19,12 @@ static bool mark_update(void *data, IrInst *inst) {
   const Sole *s = data;
   bool is_update = inst->op == IR_MEM_UPDATE || inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS;
   bool is_of_tree = inst->alias > 0 && s->kernel->fields.items[inst->alias - 1].node;
-  if (!is_update || !is_of_tree || inst->plain) return true;
+  if (!is_update || !is_of_tree || inst->nonatomic) return true;
   s->kernel->shares_updates = true;
   bool is_sum = inst->imm == IR_UPDATE_ADD || inst->imm == IR_UPDATE_SUB,
        may_regroup = inst->op == IR_MEM_UPDATE && is_sum && !s->keeps_order;
-  if (may_regroup) inst->plain = s->has_one_worker;
-  else inst->sole = s->has_one_worker;
+  if (may_regroup) inst->nonatomic = s->has_one_worker;
+  else inst->single_worker = s->has_one_worker;
   return true;
 }
 

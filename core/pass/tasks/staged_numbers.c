@@ -52,9 +52,10 @@ typedef struct Stage {
 
 static bool is_numbering(const IrInst *inst) {
   int64_t one;
-  return inst->op == IR_MEM_RMW && inst->imm == IR_UPDATE_ADD && inst->alias && !inst->plain &&
+  return inst->op == IR_MEM_RMW && inst->imm == IR_UPDATE_ADD && inst->alias && !inst->nonatomic &&
          type_is_integer(inst->type) && type_bits(inst->type) >= 32 &&
-         ir_is_const(inst->operands[1], &one) && one == 1 && facts_is_of_launch(inst->operands[0]);
+         ir_is_const(inst->operands[1], &one) && one == 1 &&
+         facts_is_launch_invariant(inst->operands[0]);
 }
 
 static bool note_access(void *data, IrInst *inst) {
@@ -116,7 +117,7 @@ static bool add_late(Stage *s, Append *a, IrInst *inst) {
 }
 
 static bool take(Stage *s, Append *a, IrInst *value) {
-  if (is_late(a, value) || facts_is_of_launch(value)) return true;
+  if (is_late(a, value) || facts_is_launch_invariant(value)) return true;
   for (int i = 0; i < a->taken.count; i++)
     if (a->taken.items[i] == value) return true;
   bool is_number =
@@ -195,9 +196,9 @@ static IrRegion *make_claim(Stage *s, const Append *a) {
   first->relaxed = true;
   IrInst *one = ir_const_int(&b, type, 1), *zero = ir_const_int(&b, type, 0);
   IrInst *loop = ir_for(&b, zero, ir_binary(&b, IR_SUB, total, one), one);
-  loop->brief = true;
+  loop->short_trip = true;
   b = rewrite_inside(s->kernel, loop->regions[0], a->update);
-  IrInst *row = ir_index(loop), *cursor = ir_emit(&b, IR_CURSOR, TYPE(PTR), 0, NULL);
+  IrInst *row = ir_index(loop), *cursor = ir_emit(&b, IR_CHUNK_CURSOR, TYPE(PTR), 0, NULL);
   IrMap *map = ir_map(s->ctx->scratch, s->kernel);
   ir_map_put(map, a->update, ir_binary(&b, IR_ADD, first, row));
   for (int k = 0; k < a->taken.count; k++) {
@@ -222,11 +223,11 @@ static IrRegion *make_claim(Stage *s, const Append *a) {
 static void stage_row(Stage *s, const Append *a) {
   IrBuilder b = rewrite_after(s->kernel, a->last);
   Type type = a->update->type;
-  IrInst *cursor = ir_emit(&b, IR_CURSOR, TYPE(PTR), 0, NULL);
+  IrInst *cursor = ir_emit(&b, IR_CHUNK_CURSOR, TYPE(PTR), 0, NULL);
   IrInst *operands[] = {cursor, ir_const_int(&b, type, 1)};
   IrInst *row = ir_emit(&b, IR_MEM_RMW, type, 2, operands);
   row->imm = IR_UPDATE_ADD;
-  row->plain = true;
+  row->nonatomic = true;
   for (int k = 0; k < a->taken.count; k++) {
     IrInst *to[] = {value_address(&b, a, cursor, row, k), a->taken.items[k]};
     ir_emit(&b, IR_MEM_STORE, TYPE(NONE), 2, to);
@@ -236,7 +237,8 @@ static void stage_row(Stage *s, const Append *a) {
   IrMap *map = ir_map(s->ctx->scratch, s->kernel);
   ir_map_put(map, s->task->claim->params.items[0], ir_const_int(&full, type, MOST_ROWS));
   ir_copy_to(&full, s->task->claim->first, NULL, map);
-  IrInst *none[] = {ir_emit(&full, IR_CURSOR, TYPE(PTR), 0, NULL), ir_const_int(&full, type, 0)};
+  IrInst *none[] = {ir_emit(&full, IR_CHUNK_CURSOR, TYPE(PTR), 0, NULL),
+                    ir_const_int(&full, type, 0)};
   ir_emit(&full, IR_MEM_STORE, TYPE(NONE), 2, none);
   for (int i = a->late.count - 1; i >= 0; i--)
     if (a->late.items[i]->region == a->update->region) ir_delete(a->late.items[i]);

@@ -111,7 +111,7 @@ static int64_t cost_of_op(IrOp op) {
 }
 
 static int64_t guess_trips(const IrInst *loop) {
-  int64_t trips = facts_trips(loop);
+  int64_t trips = facts_trip_count(loop);
   return trips < 0 ? GUESSED_TRIPS : min_i64(trips, MOST_COST);
 }
 
@@ -302,9 +302,9 @@ static void remember_cells(Tasker *t, IrBuilder *host, const Effects *effects) {
               *sparse = snode_sparse_level(cells);
   const Kind *kind = kind_of(sparse);
   if (!kind->may_change || !kind->may_change(effects, t->task)) return;
-  ir_emit(host, IR_REMEMBER, TYPE(NONE), 0, NULL)->level =
+  ir_emit(host, IR_SAVE_MASKS, TYPE(NONE), 0, NULL)->level =
       ir_add_level(t->kernel, sparse, sparse->name);
-  t->task->remembers = true;
+  t->task->saves_masks = true;
 }
 
 static bool make_task(Tasker *t, IrInst *loop) {

@@ -10,8 +10,8 @@
 
 static bool mark_update(void *data, IrInst *inst) {
   if (inst->op != IR_MEM_UPDATE && inst->op != IR_MEM_RMW) return true;
-  inst->uniform = facts_is_of_launch(inst->operands[0]);
-  inst->uniform_value = facts_is_of_launch(inst->operands[1]);
+  inst->uniform = facts_is_launch_invariant(inst->operands[0]);
+  inst->uniform_value = facts_is_launch_invariant(inst->operands[1]);
   return true;
 }
 

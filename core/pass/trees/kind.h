@@ -48,8 +48,8 @@ typedef struct Kind {
    * nest.c opens in order. */
   void (*nest)(Nest *nest, const SNode *sparse, const SNode *cells, IrInst **indices);
   bool tests_each_cell; /* an active node may have inactive cells, so each cell is tested */
-  /* May iterations change the set of cells that the loop visits? Then a REMEMBER precedes the loop.
-   * NULL: such changes have no effect on the loop. */
+  /* May iterations change the set of cells that the loop visits? Then a SAVE_MASKS precedes the
+   * loop. NULL: such changes have no effect on the loop. */
   bool (*may_change)(const Effects *effects, const IrTask *task);
   /* Replaces `leaf` for a task over cells; false, or NULL, leaves the task to `leaf`. */
   bool (*lower_task)(IrKernel *kernel, IrTask *task, const Effects *effects);

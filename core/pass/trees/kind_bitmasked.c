@@ -59,7 +59,7 @@ static void lower_active_bits(Lower *l, IrInst *inst) {
     a.index[k].value = ir_convert(&b, inst->operands[1 + k], TYPE(I64));
   operands[address_name(&a, masked, operands)] = count;
   bool is_visited = in_node && inst->operands[0]->op == IR_PARAM;
-  bool remembers = l->task && l->task->remembers && (is_visited || !in_node);
+  bool remembers = l->task && l->task->saves_masks && (is_visited || !in_node);
   rewrite_become_call(l->kernel, inst, remembers ? RT_MASK_WAS : RT_MASK_BITS, level->tree,
                       masked->mask, 3, operands);
 }
@@ -67,7 +67,7 @@ static void lower_active_bits(Lower *l, IrInst *inst) {
 static bool lower_bits(Lower *l, IrInst *inst) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
   if (inst->op == IR_ACTIVE_BITS) lower_active_bits(l, inst);
-  else if (inst->op == IR_REMEMBER)
+  else if (inst->op == IR_SAVE_MASKS)
     rewrite_become_call(l->kernel, inst, RT_MASK_REMEMBER, level->tree, level->node->mask, 0, NULL);
   else return false;
   return true;
@@ -274,7 +274,7 @@ static bool lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
   int row = row_position(masked);
   IrInst *at[SNODE_MAX_AXES] = {0};
   IrMap *with = ir_map(kernel->scratch, kernel);
-  if (!task->remembers) mark_own_cells(effects, masked, cells);
+  if (!task->saves_masks) mark_own_cells(effects, masked, cells);
   IrRegion *old = task->body, *body = open_task(kernel, task, node_level, masked);
   Nest nest = {.b = {.kernel = kernel, .region = body}, .index = task->index};
   if (node_level) {

@@ -18,7 +18,7 @@
  *   - reads of other cells of a field that the body writes elsewhere: an iteration sees its own
  *     writes, and these may be in a leaf that did not exist when the cursors were fetched;
  *   - all of a field below another level that the body writes, unless it does so in each cell: then
- *     the leaf there is created first (REACH);
+ *     the leaf there is created first (ENSURE);
  *   - everything in a tree in which the body deactivates.
  * leaf_active.c handles `is_active` of cells at such offsets.
  * Keeps the order of insts; sets task->factors. */
@@ -182,7 +182,7 @@ IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]) 
   for (int i = 0; i < l->nears.count; i++)
     if (is_near(l->nears.items[i], level, nodes)) return l->nears.items[i];
   IrBuilder b = rewrite_before(l->kernel, l->cells);
-  IrOp op = is_at_origin(nodes) && is_created_early(l, level) ? IR_REACH : IR_NEAR;
+  IrOp op = is_at_origin(nodes) && is_created_early(l, level) ? IR_ENSURE : IR_NEIGHBOUR;
   IrInst *near =
       ir_emit(&b, op, TYPE(PTR), l->leaves->params.count - 1, l->leaves->params.items + 1);
   near->level = level;

@@ -6,7 +6,7 @@
  *
  * The node exists until the loop ends, so these accesses need neither checks nor look-ups:
  * `lower_places` gives the body a last parameter, the node's cursor. This holds in trees in which
- * the body deactivates nothing. Sets PLACE.here, PLACE.inside. */
+ * the body deactivates nothing. Sets PLACE.in_visited_node, PLACE.in_bounds. */
 #include "pass/analysis/effects.h"
 
 typedef struct Nodes {
@@ -43,7 +43,7 @@ static void mark_place(const Nodes *n, const EffectPlace *place) {
   if (place->is_called || !node || !lies_in_node(n, node)) return;
   for (int k = 0; k < place->inst->operand_count; k++)
     if (!stays_in_node(n, node, node->level_axes[k], &place->index[k])) return;
-  place->inst->here = place->inst->inside = true;
+  place->inst->in_visited_node = place->inst->in_bounds = true;
 }
 
 bool pass_node_cursors(PassContext *ctx, IrKernel *kernel, Error *err) {

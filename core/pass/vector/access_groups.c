@@ -43,7 +43,7 @@ static int64_t first_number_of(const IrInst *inst) {
 
 static Cell find_cell(const Shapes *s, const IrInst *inst) {
   const IrInst *ptr = inst->operands[0];
-  int64_t step = s->facts[ptr->id].step, size = type_size(ir_accessed(inst));
+  int64_t step = s->facts[ptr->id].step, size = type_size(ir_element_type(inst));
   Cell cell = {.parts = (int)(step / size), .size = size};
   int64_t origin = ptr->op == IR_OFFSET ? first_number_of(inst) : 0;
   if (ptr->op == IR_OFFSET) cell.from = origin + (ptr->imm - origin) / step * step;
@@ -61,7 +61,7 @@ static int part_of(const Cell *cell, const IrInst *of, const IrInst *inst) {
 
 /* Are the same lanes active before and after the inst? */
 static bool keeps_lanes(const Shapes *s, const IrInst *inst) {
-  return !s->facts[inst->id].thins && inst->op != IR_BREAK && inst->op != IR_CONTINUE;
+  return !s->facts[inst->id].loses_lanes && inst->op != IR_BREAK && inst->op != IR_CONTINUE;
 }
 
 /* Is the load the last in memory of those at constant distances? Only it is prefetched, since the
@@ -114,14 +114,14 @@ void shapes_group_strided(Shapes *s, IrInst *first) {
 
 typedef struct Numbers {
   int64_t size, low, high; /* bytes of a number; lowest and highest offset */
-  IrInst *loads[IR_MOST_RUN];
+  IrInst *loads[IR_MAX_RUN];
   int count;
 } Numbers;
 
 static void add_load(Numbers *n, IrInst *load) {
   int64_t at = load->operands[0]->imm;
   int64_t low = at < n->low ? at : n->low, high = at > n->high ? at : n->high;
-  if (high - low >= IR_MOST_RUN * n->size || n->count == IR_MOST_RUN) return;
+  if (high - low >= IR_MAX_RUN * n->size || n->count == IR_MAX_RUN) return;
   n->low = low;
   n->high = high;
   n->loads[n->count++] = load;
@@ -131,7 +131,7 @@ static Numbers find_numbers(IrInst *first) {
   int64_t at = first->operands[0]->imm;
   Numbers n = {.size = type_size(first->type), .low = at, .high = at};
   add_load(&n, first);
-  for (IrInst *load = first->next; load && ir_is_straight(load); load = load->next)
+  for (IrInst *load = first->next; load && ir_is_straight_line(load); load = load->next)
     if (load->op == IR_MEM_LOAD && !load->group && ir_same_container(first, load) &&
         type_equal(load->type, first->type) && !ir_may_be_written(load, first))
       add_load(&n, load);
@@ -180,7 +180,7 @@ enum {
 typedef VEC(IrInst *) Accesses;
 
 typedef struct Run {
-  IrInst *accesses[IR_MOST_RUN]; /* in order of address */
+  IrInst *accesses[IR_MAX_RUN]; /* in order of address */
   int count;
 } Run;
 
@@ -203,8 +203,8 @@ static bool has_masks(const Shapes *s, Type type) {
 
 /* On machines without masks the length is a power of two. */
 static int run_length(const Shapes *s, const IrAddress *first, int left) {
-  Type type = ir_accessed(first->access);
-  int most = (int)min_i64(IR_MOST_RUN, MOST_BYTES / type_size(type)), count = 1;
+  Type type = ir_element_type(first->access);
+  int most = (int)min_i64(IR_MAX_RUN, MOST_BYTES / type_size(type)), count = 1;
   while (count < left && count < most && ir_address_follows(&first[count - 1], &first[count]))
     count++;
   return has_masks(s, type) ? count : 1 << log2_floor((uint64_t)count);
@@ -285,7 +285,7 @@ static void move_addresses(Shapes *s, IrInst *first, const Runs *runs) {
     for (int k = 0; k < runs->items.items[i].count; k++)
       if (runs->items.items[i].accesses[k] != first)
         mark_address(s, first, runs->items.items[i].accesses[k]);
-  for (IrInst *at = first->next, *next; at && ir_is_straight(at); at = next) {
+  for (IrInst *at = first->next, *next; at && ir_is_straight_line(at); at = next) {
     next = at->next;
     if (s->marks[at->id] != s->searches) continue;
     ir_move_before(first, at);
@@ -298,7 +298,8 @@ bool shapes_group_load_runs(Shapes *s, IrInst *first) {
   if (!has_masks(s, first->type) || type_is_bool(first->type) ||
       s->facts[first->operands[0]->id].shape != LANE_VARYING)
     return false;
-  for (IrInst *at = first; at && ir_is_straight(at) && length++ < LONGEST_STRETCH; at = at->next)
+  for (IrInst *at = first; at && ir_is_straight_line(at) && length++ < LONGEST_STRETCH;
+       at = at->next)
     if (can_join_group(s, first, at)) vec_push(s->ctx->scratch, &loads, at);
   Runs runs = find_runs(s, &loads, s->ctx->fast_gathers ? SHORTEST_FAST : SHORTEST_LOADS);
   bool is_in = false;
@@ -315,7 +316,7 @@ bool shapes_group_load_runs(Shapes *s, IrInst *first) {
 
 /* Do all lanes update one element, so that their values can be combined first? */
 static bool combines_lanes(const IrInst *update) {
-  return update->shape == IR_SHAPE_UNIFORM && ir_lanes_unite(update);
+  return update->shape == IR_SHAPE_UNIFORM && ir_lanes_combine(update);
 }
 
 /* May updates from `first` on be executed after the inst? `far`: even if it reads other elements,
@@ -324,7 +325,7 @@ static bool can_move_after(const IrInst *first, const IrInst *inst, bool far) {
   if (ir_effects(inst) & IR_PURE) return true;
   if (!far) return false;
   if (inst->op == IR_MEM_LOAD) return !ir_may_be_written(inst, first);
-  return ir_is_straight(inst) && !ir_is_write(inst->op);
+  return ir_is_straight_line(inst) && !ir_is_write(inst->op);
 }
 
 /* The next update that can be executed together with those from `first` on. */
@@ -337,7 +338,7 @@ static IrInst *next_update(const IrInst *first, const IrInst *update, bool far) 
 static Runs find_update_runs(const Shapes *s, IrInst *first, bool far) {
   Accesses plain = {0};
   for (IrInst *at = first; at; at = next_update(first, at, far))
-    if (at->plain && !combines_lanes(at)) vec_push(s->ctx->scratch, &plain, at);
+    if (at->nonatomic && !combines_lanes(at)) vec_push(s->ctx->scratch, &plain, at);
   return find_runs(s, &plain, SHORTEST_UPDATES);
 }
 

@@ -26,10 +26,10 @@ static bool is_access(const IrInst *inst) {
 
 static IrShape shape_at(const Shapes *s, const IrInst *inst, IrShape otherwise) {
   const LaneFact *fact = &s->facts[inst->operands[0]->id];
-  int64_t size = type_size(ir_accessed(inst)), parts = fact->step / size;
+  int64_t size = type_size(ir_element_type(inst)), parts = fact->step / size;
   if (fact->shape == LANE_UNIFORM) return IR_SHAPE_UNIFORM;
   if (fact->shape == LANE_VARYING || fact->step % size || parts < 1) return otherwise;
-  return parts == 1 ? IR_SHAPE_RUN : parts <= IR_MOST_PARTS ? IR_SHAPE_STRIDED : otherwise;
+  return parts == 1 ? IR_SHAPE_RUN : parts <= IR_MAX_PARTS ? IR_SHAPE_STRIDED : otherwise;
 }
 
 static IrShape own_shape(const Shapes *s, const IrInst *inst) {
@@ -60,14 +60,14 @@ static bool is_only_update(const IrInst *update) {
 
 bool shapes_cover_cell(const IrInst *access, int64_t step) {
   const IrInst *ptr = access->operands[0];
-  int64_t size = type_size(ir_accessed(access)), low = 0; /* low: bytes from this number */
+  int64_t size = type_size(ir_element_type(access)), low = 0; /* low: bytes from this number */
   uint32_t numbers = 0;
-  if (step < size || step % size || step / size > IR_MOST_PARTS) return false;
+  if (step < size || step % size || step / size > IR_MAX_PARTS) return false;
   for (int pass = 0; pass < 2; pass++)
     for (const IrInst *at = access->region->first; at; at = at->next) {
       int64_t bytes;
-      if (at->op != access->op || at->plain != access->plain ||
-          type_size(ir_accessed(at)) != size ||
+      if (at->op != access->op || at->nonatomic != access->nonatomic ||
+          type_size(ir_element_type(at)) != size ||
           !ir_differ_by_constant(ptr, at->operands[0], &bytes) || bytes % size)
         continue;
       if (!pass) low = min_i64(low, bytes);
@@ -77,7 +77,7 @@ bool shapes_cover_cell(const IrInst *access, int64_t step) {
 }
 
 static bool may_split(const Shapes *s, const IrInst *update) {
-  if (update->op != IR_MEM_UPDATE || !update->plain) return false;
+  if (update->op != IR_MEM_UPDATE || !update->nonatomic) return false;
   IrShape shape = shape_at(s, update, IR_SHAPE_SCATTER);
   if (shape == IR_SHAPE_RUN) return is_only_update(update);
   return shape == IR_SHAPE_STRIDED && is_only_update(update) &&
@@ -86,7 +86,7 @@ static bool may_split(const Shapes *s, const IrInst *update) {
 
 /* Load, op and store in place of the update. */
 static void split_update(const Shapes *s, IrInst *update) {
-  ASSERT(update->plain && !update->group,
+  ASSERT(update->nonatomic && !update->group,
          "only plain updates are a load and a store, before they are grouped");
   IrBuilder b = rewrite_before(s->kernel, update);
   IrInst *address = update->operands[0], *by = update->operands[1];
@@ -140,7 +140,7 @@ static bool is_repeated(const IrInst *call) {
   for (int k = 1; k < call->operand_count; k++) {
     const IrInst *at = call->operands[k];
     divides |= at->op == IR_SAR || at->op == IR_SHR || at->op == IR_FLOORDIV;
-    if (!ir_index_is_even(at)) return false;
+    if (!ir_index_is_smooth(at)) return false;
   }
   return divides;
 }
@@ -150,8 +150,8 @@ static void mark_lookups(const IrTask *task, IrRegion *body) {
     bool looks_up = ir_is_call(inst, RT_HASH_FIND) || ir_is_call(inst, RT_HASH_LIVE) ||
                     ir_is_call(inst, RT_HASH_ENSURE);
     if (!looks_up || !is_lasting(task, inst)) continue;
-    inst->lasting = true;
-    inst->repeats = is_repeated(inst);
+    inst->stable_cell = true;
+    inst->reuses_cell = is_repeated(inst);
   }
 }
 
@@ -205,7 +205,7 @@ static void shape_body(const Shapes *of, const LaneBody *body) {
  * that of the lowest number of its cell. False: there is none. */
 static bool mark_alignment(const IrRegion *region) {
   IrInst *lowest = region->first;
-  while (lowest && !lowest->streams) lowest = lowest->next;
+  while (lowest && !lowest->nontemporal) lowest = lowest->next;
   for (IrInst *at = lowest ? lowest->next : NULL; at; at = at->next) {
     const IrInst *other = at->op == IR_MEM_STORE ? ir_same_container(lowest, at) : NULL;
     if (other && other->imm < lowest->operands[0]->imm) lowest = at;
@@ -279,7 +279,7 @@ bool pass_access_shapes(PassContext *ctx, IrKernel *kernel, Error *err) {
   ir_number(kernel); /* ids decide between runs that are equally good */
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = s.task = kernel->tasks.items[i];
-    shape_task(&s, task, task->body, task->rim_scalar ? 1 : task->lanes);
+    shape_task(&s, task, task->body, task->scalar_border ? 1 : task->lanes);
     shape_task(&s, task, task->interior, task->lanes);
     if (!task->counts) continue;
     shape_task(&s, task, task->counts->body, task->counts->lanes);

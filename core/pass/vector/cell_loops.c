@@ -221,13 +221,14 @@ enum { LONG_IN_LANES = 300, MANY_VECTORS = 8 };
 
 /* Is it a division of integers that doubles hold, by a number that is constant during the task? */
 static bool has_reciprocal(const IrInst *inst) {
-  return (inst->op == IR_FLOORDIV || inst->op == IR_MOD) && facts_is_of_frame(inst->operands[1]) &&
-         type_is_integer(inst->type) && type_bits(type_element(inst->type)) <= 32;
+  return (inst->op == IR_FLOORDIV || inst->op == IR_MOD) &&
+         facts_is_frame_value(inst->operands[1]) && type_is_integer(inst->type) &&
+         type_bits(type_element(inst->type)) <= 32;
 }
 
 static bool choose_form(void *data, IrInst *inst) {
   if (inst->op == IR_FOR)
-    inst->whole = inst->lanes > 1 && count_insts(inst->regions[0]) <= LONG_IN_LANES;
+    inst->full_vectors = inst->lanes > 1 && count_insts(inst->regions[0]) <= LONG_IN_LANES;
   inst->reciprocal = has_reciprocal(inst);
   (void)data;
   return true;
@@ -238,9 +239,9 @@ static bool choose_form(void *data, IrInst *inst) {
  * vectors and run scalar, so it always runs under a mask. */
 static void choose_forms(IrTask *task) {
   bool is_short_task =
-      task->interior || (!task->rim_scalar && count_insts(task->body) <= LONG_IN_LANES);
+      task->interior || (!task->scalar_border && count_insts(task->body) <= LONG_IN_LANES);
   ir_walk_task(task, choose_form, NULL);
-  task->whole = task->lanes > 1 && !task->counts && is_short_task ? MANY_VECTORS : 0;
+  task->full_vectors = task->lanes > 1 && !task->counts && is_short_task ? MANY_VECTORS : 0;
   if (task->counts) choose_forms(task->counts);
 }
 
@@ -260,7 +261,7 @@ static bool has_no_order(void *data, IrInst *inst) {
  * order. */
 static int32_t spread_of(const PassContext *ctx, const IrTask *task) {
   bool is_ordered = ctx->keeps_order && !ir_walk(task->body, has_no_order, NULL);
-  int32_t threads = ctx->target.shares_leaves && !is_ordered ? ir_spread(task) : 1;
+  int32_t threads = ctx->target.shares_leaves && !is_ordered ? ir_leaf_threads(task) : 1;
   return threads > 1 ? threads : 0;
 }
 

@@ -340,7 +340,7 @@ static void write_elements(Row *row, IrBuilder *b, IrInst *first, IrInst *end) {
   IrBuilder in = *b;
   IrInst *position = rewrite_open_for(&in, first, last, row->inst->lanes > 1 ? 1 : row->step);
   IrInst *loop = in.region->owner;
-  loop->brief = true;
+  loop->short_trip = true;
   if (row->inst->lanes <= 1) return write_step(row, &in, position, 0, false, true);
   loop->lanes = row->inst->lanes;
   ir_map_put(row->map, row->position, position);

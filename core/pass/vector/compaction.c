@@ -90,7 +90,7 @@ static IrInst *find_branch(const IrInst *loop) {
 }
 
 bool compaction_choose(const PassContext *ctx, IrKernel *kernel, IrInst *loop, int width) {
-  IrInst *branch = loop->rolled ? NULL : find_branch(loop);
+  IrInst *branch = loop->no_unroll ? NULL : find_branch(loop);
   if (!branch || lanes_is_predictable(branch) || !lanes_is_long(loop, LEAST_TRIPS)) return false;
   LaneBody lanes = ir_lanes_of(loop, width);
   LaneSurvey s = survey_before(ctx, kernel, &lanes, branch);
@@ -107,7 +107,7 @@ bool compaction_choose(const PassContext *ctx, IrKernel *kernel, IrInst *loop, i
 
 static bool may_run_scalar(const IrRegion *body) {
   for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body))
-    if (ir_is_count(inst->op) || inst->op == IR_CURSOR) return false;
+    if (ir_is_refcount(inst->op) || inst->op == IR_CHUNK_CURSOR) return false;
   return true;
 }
 

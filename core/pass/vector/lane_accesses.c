@@ -7,7 +7,7 @@
  *                                                   %x: f32x8 = shuffle %low, %high   0 2 4 .. 14
  *
  * It runs when it is settled which bodies have a copy for whole vectors. In a body that runs only
- * in whole vectors the mask is a constant; where it differs by copy, an IF over MASK_WHOLE holds
+ * in whole vectors the mask is a constant; where it differs by copy, an IF over MASK_FULL holds
  * both ways to do an access, of which each copy keeps one. Decision D-pass-99.
  *
  * Calls: bits of cells (rt_mask_active, rt_mask_set): the 32-bit word that holds each lane's bit is
@@ -106,7 +106,7 @@ static IrInst *look_at_slots(LaneCall *c, RtEntry entry) {
   Type type = ir_lanes_type(type_scalar(ir_entries[entry].result), c->width);
   IrInst *call =
       ir_emit(&c->b, IR_LANES_CALL, type, 2, (IrInst *[]){c->inst->operands[0], c->mask});
-  ir_call_name(call, entry, c->inst->tree, (int)c->inst->imm);
+  ir_set_callee(call, entry, c->inst->tree, (int)c->inst->imm);
   return call;
 }
 
@@ -231,7 +231,8 @@ static void write_region(LaneAccesses *l, IrRegion *region);
 static void write_inner(LaneAccesses *l, const IrInst *loop) {
   IrInst *outer = l->may_be_all;
   for (int i = 0; i < IR_MAX_REGIONS && loop->regions[i]; i++) {
-    if (loop->lanes > 1) l->may_be_all = loop->whole ? ir_lanes_mask(loop->regions[i]) : NULL;
+    if (loop->lanes > 1)
+      l->may_be_all = loop->full_vectors ? ir_lanes_mask(loop->regions[i]) : NULL;
     write_region(l, loop->regions[i]);
     l->may_be_all = outer;
   }
@@ -258,7 +259,7 @@ static void fix_mask(LaneAccesses *l, IrRegion *body) {
 
 void lane_accesses_task(Scratch *scratch, IrKernel *kernel, IrTask *task) {
   IrRegion *bodies[] = {task->interior, task->body};
-  bool in_lanes = task->lanes > 1 && task->whole;
+  bool in_lanes = task->lanes > 1 && task->full_vectors;
   for (int i = 0; i < 2; i++) {
     LaneAccesses l = {.scratch = scratch, .kernel = kernel, .streams = task->traffic > 0};
     if (!bodies[i]) continue;

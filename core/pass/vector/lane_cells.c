@@ -125,7 +125,7 @@ static void fetch_ahead(const Window *w, bool writes) {
 /* -- strided loads ----------------------------------------------------------------------------- */
 
 static IrInst *load_all(const Window *w) {
-  IrInst *vectors[IR_MOST_PARTS];
+  IrInst *vectors[IR_MAX_PARTS];
   for (int slice = 0; slice < w->parts; slice++) vectors[slice] = load_slice(w, slice * w->width);
   lane_split(w->b, vectors, w->parts, w->width);
   return vectors[w->own];
@@ -241,18 +241,18 @@ static IrInst *to_slice(const Window *w, IrInst *value) {
 
 /* All numbers of the cells of all lanes. */
 static void store_whole(LaneAccesses *l, const Window *w, IrInst *const *vectors) {
-  IrInst *operands[IR_MOST_PARTS + 2] = {w->base};
+  IrInst *operands[IR_MAX_PARTS + 2] = {w->base};
   const IrInst *store = w->access;
   for (int k = 0; k < w->parts; k++) operands[k + 1] = vectors[k];
   operands[w->parts + 1] = lane_mask_all(w->b, w->width);
-  if (!store->streams || !l->streams) fetch_ahead(w, true);
+  if (!store->nontemporal || !l->streams) fetch_ahead(w, true);
   IrInst *all = ir_emit(w->b, IR_LANES_STORE, TYPE(NONE), w->parts + 2, operands);
-  all->streams = store->streams;
+  all->nontemporal = store->nontemporal;
   all->aligns = store->aligns;
 }
 
 static void store_window(LaneAccesses *l, const IrInst *store, IrInst *mask) {
-  IrInst *vectors[IR_MOST_PARTS] = {0}, *const *values = store->operands + 1;
+  IrInst *vectors[IR_MAX_PARTS] = {0}, *const *values = store->operands + 1;
   Type type = type_element(store->operands[1]->type);
   int low = lowest(store);
   const Window w = window_of(l, store, type, low, mask);
@@ -279,7 +279,7 @@ IrInst *lane_strided(LaneAccesses *l, const IrInst *access) {
   IrInst *mask = mask_of(access);
   if (!mask || mask != l->may_be_all) return write_way(l, access, mask);
   IrInst *variable = access->op == IR_LANES_LOAD ? ir_var(&l->b, access->type) : NULL;
-  IrInst *ways = ir_if(&l->b, ir_unary(&l->b, IR_MASK_WHOLE, mask));
+  IrInst *ways = ir_if(&l->b, ir_unary(&l->b, IR_MASK_FULL, mask));
   IrBuilder outside = l->b;
   for (int arm = 0; arm < 2; arm++) {
     l->b = rewrite_inside(l->kernel, ways->regions[arm], access);
@@ -400,12 +400,12 @@ static void gather_pairs(const IrInst *load, const Cells *c, IrInst **values) {
 }
 
 void lane_cells(LaneAccesses *l, const IrInst *load) {
-  ASSERT(load->parts > 1 && load->parts <= IR_MOST_RUN, "several numbers of a cell");
-  _Static_assert(IR_ZERO_BYTES >= IR_MOST_RUN * 8, "zeros for the largest cell");
+  ASSERT(load->parts > 1 && load->parts <= IR_MAX_RUN, "several numbers of a cell");
+  _Static_assert(IR_ZERO_BYTES >= IR_MAX_RUN * 8, "zeros for the largest cell");
   Type type = load->operands[1]->type;
   Cells c = {.b = &l->b, .type = memory_of(type_element(type)), .width = type_rows(type)};
   c.pointers = lane_moved(c.b, load->operands[0], -load->part * (int64_t)type_size(c.type));
-  IrInst *values[IR_MOST_RUN];
+  IrInst *values[IR_MAX_RUN];
   if (load->pairs && type_size(c.type) == 4) gather_pairs(load, &c, values);
   else load_lanes(load, &c, values);
   for (int number = 0, i = 1; number < load->parts; number++)

@@ -16,12 +16,12 @@
 #include "pass/vector/lane_accesses.h"
 
 typedef struct Run {
-  const IrInst *op;         /* LANES_LOAD, LANES_UPDATE */
-  Type type;                /* of an element */
-  int count;                /* of elements */
-  IrInst *at[IR_MOST_RUN];  /* lanes of addresses */
-  IrInst *own[IR_MOST_RUN]; /* what is added, or a variable for what is read */
-  uint32_t adjacent;        /* a bit for each address that is known to follow the one before it */
+  const IrInst *op;        /* LANES_LOAD, LANES_UPDATE */
+  Type type;               /* of an element */
+  int count;               /* of elements */
+  IrInst *at[IR_MAX_RUN];  /* lanes of addresses */
+  IrInst *own[IR_MAX_RUN]; /* what is added, or a variable for what is read */
+  uint32_t adjacent;       /* a bit for each address that is known to follow the one before it */
   /* the first run of the group whose addresses are so many bytes before these, as with runs of
    * several fields: comparing those of one serves for both */
   int like;
@@ -42,12 +42,12 @@ typedef struct Runs {
   IrInst *whole, *parted, *others;
   /* by the number of a run's last element, a u8 per lane: bit k is set if element k is before the
    * gap */
-  IrInst *before[IR_MOST_RUN];
+  IrInst *before[IR_MAX_RUN];
 } Runs;
 
 /* The length of the vector that holds a run. */
 static int places_of(const Run *run) {
-  ASSERT(run->count > 1 && run->count <= IR_MOST_RUN, "adjacent elements");
+  ASSERT(run->count > 1 && run->count <= IR_MAX_RUN, "adjacent elements");
   return 2 << log2_floor((uint64_t)run->count - 1);
 }
 
@@ -152,8 +152,8 @@ static IrInst *elements_of(IrBuilder *b, const Run *run, IrInst *before, bool is
 }
 
 static void walk_parted(Runs *r) {
-  IrInst *before[IR_MOST_RUN] = {0};
-  for (int i = 0; i < IR_MOST_RUN; i++)
+  IrInst *before[IR_MAX_RUN] = {0};
+  for (int i = 0; i < IR_MAX_RUN; i++)
     if (r->before[i]) before[i] = lane_variable(&r->b, r->before[i]);
   IrBuilder outside = r->b;
   IrInst *lane = lane_enter_loop(&r->b, r->parted);
@@ -196,7 +196,7 @@ static void enter_others(Runs *r) {
 static void load_vectors(Runs *r, const Run *run) {
   int places = places_of(run);
   Type type = ir_lanes_type(run->type, r->width);
-  IrInst *vectors[IR_MOST_RUN];
+  IrInst *vectors[IR_MAX_RUN];
   for (int k = 0; k < places; k++)
     vectors[k] = lane_load_all(&r->b, type, lane_moved(&r->b, run->numbers, k * type_size(type)));
   lane_split(&r->b, vectors, places, r->width);
@@ -233,7 +233,7 @@ static void load_runs(Runs *r) {
 /* Stores the operands of the updates in memory, one run after the other, by lane. */
 static void store_values(Runs *r, Run *run) {
   int places = places_of(run);
-  IrInst *vectors[IR_MOST_RUN] = {0};
+  IrInst *vectors[IR_MAX_RUN] = {0};
   for (int k = 0; k < run->count; k++) vectors[k] = run->own[k];
   lane_join(&r->b, vectors, places, r->width);
   run->numbers = numbers_of(r, run);
@@ -251,12 +251,12 @@ static void update_each(Runs *r, const Run *run, IrInst *const *places, IrInst *
     IrInst *by = ir_emit(b, IR_MEM_LOAD, run->type, 1, &from);
     IrInst *update = ir_emit(b, IR_MEM_UPDATE, TYPE(NONE), 2, (IrInst *[]){at, by});
     update->imm = run->op->imm;
-    update->plain = true;
+    update->nonatomic = true;
   }
 }
 
 static void update_others(Scratch *scratch, Runs *r) {
-  typedef IrInst *Variables[IR_MOST_RUN];
+  typedef IrInst *Variables[IR_MAX_RUN];
   Variables *places = scratch_array(scratch, Variables, r->count);
   IrBuilder outside = r->b;
   enter_others(r);

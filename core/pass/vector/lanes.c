@@ -30,7 +30,7 @@ static bool is_profitable(const PassContext *ctx, const LaneSurvey *s) {
 
 static bool shows_order(const IrRegion *body) {
   for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body))
-    if (ir_shows_order(inst)) return true;
+    if (ir_is_order_dependent(inst)) return true;
   return false;
 }
 
@@ -131,7 +131,7 @@ static LaneSurvey survey_range(PassContext *ctx, const IrKernel *kernel, const I
 
 static bool is_straight(const IrRegion *body) {
   for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body))
-    if (inst->op == IR_LOOP || inst->op == IR_INVOKE || (inst->op == IR_FOR && !inst->rolled))
+    if (inst->op == IR_LOOP || inst->op == IR_INVOKE || (inst->op == IR_FOR && !inst->no_unroll))
       return false;
   return true;
 }
@@ -299,14 +299,14 @@ static void choose_bits(PassContext *ctx, IrKernel *kernel, const IrTask *task, 
 
 /* Are the loop's iterations independent, except perhaps for sums? */
 static bool is_independent(const IrKernel *kernel, const IrInst *loop) {
-  return loop->independent || (loop->sums && sums_only(kernel->scratch, kernel, loop));
+  return loop->independent || (loop->reduces && sums_only(kernel->scratch, kernel, loop));
 }
 
 /* Loops that `coalesce` has made (`trips`) gather along several lists: a loop over neighbouring
  * grains took twice as long with iterations in lanes. */
 static bool choose_loop(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrInst *loop) {
   ASSERT(loop->op == IR_FOR && loop->lanes <= 1, "a loop is chosen once");
-  int64_t trips = facts_trips(loop);
+  int64_t trips = facts_trip_count(loop);
   if (loop->trips) return false;
   if (!may_count(loop) || (trips > 0 && trips < FEWEST_TRIPS) || !is_independent(kernel, loop))
     return false;
@@ -355,7 +355,8 @@ static void choose_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task,
  * elements that are adjacent in consecutive iterations are adjacent in lanes, and no lane waits for
  * another. Only for loop bodies that only read. */
 static bool may_run_lane_by_lane(const IrKernel *kernel, const LaneFact *facts, IrInst *loop) {
-  if (loop->op != IR_FOR || !loop->sums || loop->rolled || facts_trips(loop) > 0) return false;
+  if (loop->op != IR_FOR || !loop->reduces || loop->no_unroll || facts_trip_count(loop) > 0)
+    return false;
   if (!facts[loop->id].diverges || !may_count(loop) || !is_independent(kernel, loop)) return false;
   for (IrInst *at = loop->regions[0]->first; at; at = ir_following(at, loop->regions[0]))
     if (!lanes_only_reads(at)) return false;
@@ -391,13 +392,13 @@ bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
     bool stays_scalar =
         task->kind == TASK_RANGE && !iterates_over_words(task) && !choose_range(ctx, kernel, task);
     const IrInst *branch = compaction_branch(ir_task_main(task));
-    task->rim_scalar = branch ? task->interior != NULL : is_rim_scalar(ctx, task);
+    task->scalar_border = branch ? task->interior != NULL : is_rim_scalar(ctx, task);
     if (task->counts) choose_range(ctx, kernel, task->counts);
     if (task->kind == TASK_NODES) choose_nodes(ctx, kernel, task);
     if (task->kind == TASK_LEAVES) choose_cells(ctx, kernel, task);
     if (branch) choose_loops(ctx, kernel, task, branch->regions[0]);
     if (branch) continue;
-    if (!task->rim_scalar) choose_long_loops(ctx, kernel, task, task->body);
+    if (!task->scalar_border) choose_long_loops(ctx, kernel, task, task->body);
     choose_long_loops(ctx, kernel, task, task->interior);
     if (task->scalar || task->lanes) continue;
     choose_loops(ctx, kernel, task, task->body);

@@ -109,7 +109,7 @@ static int call_cost(const IrInst *inst) {
 }
 
 /* `sole` ones cost as much, so that lanes are chosen as with more workers. D-pass-76. */
-static bool is_locked(const IrInst *inst) { return !inst->plain; }
+static bool is_locked(const IrInst *inst) { return !inst->nonatomic; }
 
 static int op_cost(const IrInst *inst) {
   switch (inst->op) {
@@ -162,7 +162,7 @@ static bool differ_by_at_most(const IrInst *low, const IrInst *high, int64_t *by
 }
 
 TripGuess lanes_guess_trips(const IrInst *loop) {
-  int64_t known = facts_trips(loop), by;
+  int64_t known = facts_trip_count(loop), by;
   if (known > 0) return (TripGuess){.trips = (double)known, .is_known = true, .is_even = true};
   if (loop->op != IR_FOR) return (TripGuess){.trips = SHORT};
   if (loop->trips) return (TripGuess){.trips = (double)loop->trips};
@@ -170,7 +170,7 @@ TripGuess lanes_guess_trips(const IrInst *loop) {
   if (facts_step(loop) == 1 && differ_by_at_most(begin, last, &by, 0) && by >= 0 &&
       by < (int64_t)LONG)
     return (TripGuess){.trips = (double)by + 1, .is_even = true};
-  bool is_fixed = facts_is_of_launch(begin) && facts_is_of_launch(last);
+  bool is_fixed = facts_is_launch_invariant(begin) && facts_is_launch_invariant(last);
   return (TripGuess){.trips = is_fixed ? LONG : SHORT};
 }
 
@@ -185,7 +185,7 @@ bool lanes_is_long(const IrInst *loop, int64_t trips) {
 
 double lanes_guess_arm(const PassContext *ctx, const IrInst *inst, int arm) {
   ASSERT(inst->op == IR_IF && (arm == 0 || arm == 1), "an arm of an `if`");
-  if (facts_is_check(inst->operands[0])) return arm == 0 ? 1 : FAILED_CHECK;
+  if (facts_is_bounds_check(inst->operands[0])) return arm == 0 ? 1 : FAILED_CHECK;
   bool is_rare = ctx->rare_branches && !inst->regions[1]->first;
   return !is_rare ? 0.5 : arm == 0 ? RARE : 1 - RARE;
 }
@@ -200,7 +200,7 @@ static int cost_of_arm(const IrRegion *arm) {
 }
 
 bool lanes_is_predictable(const IrInst *inst) {
-  return facts_is_check(inst->operands[0]) ||
+  return facts_is_bounds_check(inst->operands[0]) ||
          (cost_of_arm(inst->regions[0]) <= FEW && cost_of_arm(inst->regions[1]) <= FEW);
 }
 
@@ -325,16 +325,16 @@ static double vector_cost_of(LaneSurvey *s, const IrInst *inst) {
   case IR_MEM_LOAD: return access_cost(s, inst, inst->type);
   case IR_MEM_STORE: return access_cost(s, inst, inst->operands[1]->type);
   case IR_MEM_UPDATE: /* several share one walk over the lanes */
-    if (inst->plain && is_contiguous(s, inst->operands[0], inst->operands[1]->type))
+    if (inst->nonatomic && is_contiguous(s, inst->operands[0], inst->operands[1]->type))
       return 3.0 * VECTOR * registers(s, inst->operands[1]->type);
     s->is_simple = false;
-    if (is_uniform(s, inst->operands[0]) && ir_lanes_unite(inst))
+    if (is_uniform(s, inst->operands[0]) && ir_lanes_combine(inst))
       return cost + COMBINE * registers(s, inst->operands[1]->type);
-    if (inst->plain && is_in_run(inst)) return RUN_UPDATE * active_lanes(s);
+    if (inst->nonatomic && is_in_run(inst)) return RUN_UPDATE * active_lanes(s);
     return active_lanes(s) * (cost + (follows_update(inst) ? 1
-                                      : inst->plain        ? UNPACK
+                                      : inst->nonatomic    ? UNPACK
                                                            : ONE_BY_ONE));
-  case IR_ITEM:
+  case IR_TABLE_GET:
     if (is_uniform(s, inst)) return cost;
     s->is_simple = false;
     return (int64_t)GATHER * s->width;
@@ -392,7 +392,7 @@ static bool has_known_step(const LaneSurvey *s, const IrInst *loop) {
 
 /* Why `vectorise` cannot write the inst as ops of lanes. D-pass-70 lists what is missing. */
 static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
-  if (ir_is_count(inst->op)) return "it holds arrays of its own";
+  if (ir_is_refcount(inst->op)) return "it holds arrays of its own";
   switch (inst->op) {
   case IR_FOR:
     return has_known_step(s, inst) ? NULL
@@ -414,7 +414,7 @@ static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
   case IR_PRINT: return "it prints";
   case IR_GRID:
   case IR_ROW: return "it visits cells of leaves";
-  case IR_CURSOR: return "it takes numbers that were counted before";
+  case IR_CHUNK_CURSOR: return "it takes numbers that were counted before";
   case IR_ROW_LOAD:
     return is_uniform(s, inst->operands[0]) && is_uniform(s, inst->operands[1])
                ? NULL
@@ -475,7 +475,7 @@ static void survey_inner(LaneSurvey *s, const IrInst *loop, double before) {
 static double wait_factor(const LaneSurvey *s, const IrInst *loop) {
   if (s->waiting) return WAIT_AGAIN;
   for (const IrInst *at = loop->regions[0]->first; at; at = ir_following(at, loop->regions[0]))
-    if ((at->op == IR_MEM_RMW || at->op == IR_MEM_CAS) && !at->plain) return WAIT_EXCHANGE;
+    if ((at->op == IR_MEM_RMW || at->op == IR_MEM_CAS) && !at->nonatomic) return WAIT_EXCHANGE;
   return WAIT;
 }
 
@@ -527,9 +527,9 @@ static void survey_loop(LaneSurvey *s, const IrInst *inst) {
     s->scalar_cost += often * MISS;
     s->vector_cost += visits * MISS;
   }
-  s->often = inst->rolled ? 0 : often * guess.trips; /* rolled: rare */
-  s->visits = inst->rolled ? 0 : visits * guess.trips * wait;
-  bool scatters = waits && inst->op == IR_FOR && !inst->sums && !inst->independent;
+  s->often = inst->no_unroll ? 0 : often * guess.trips; /* rolled: rare */
+  s->visits = inst->no_unroll ? 0 : visits * guess.trips * wait;
+  bool scatters = waits && inst->op == IR_FOR && !inst->reduces && !inst->independent;
   s->waiting += waits;
   s->scattered += scatters;
   if (differs) s->vector_cost += s->visits * DIVERGENCE;
@@ -540,7 +540,7 @@ static void survey_loop(LaneSurvey *s, const IrInst *inst) {
   if (wait_of_each > 0) s->scalar_wait += wait_of_each;
   s->often = often;
   s->visits = visits;
-  if (!inst->rolled) survey_inner(s, inst, alone);
+  if (!inst->no_unroll) survey_inner(s, inst, alone);
 }
 
 static void survey_inst(LaneSurvey *s, const IrInst *inst) {

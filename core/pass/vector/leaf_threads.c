@@ -86,7 +86,7 @@ static void deal_out(const Threads *t, IrInst *inst, IrInst *own, int64_t size, 
     IrInst *last = bounds ? ir_binary_const(&b, IR_SUB, bounds[1], 1) : ir_i32(&b, count - 1);
     IrInst *first = bounds ? ir_binary(&b, IR_ADD, bounds[0], own) : own;
     IrInst *number = rewrite_open_for(&b, first, last, size);
-    b.region->owner->brief = true;
+    b.region->owner->short_trip = true;
     give(t, &b, inst, number);
   } else {
     int64_t copies = choose_copies(count / size, insts);
@@ -137,7 +137,7 @@ static IrInst *results_of(Threads *t, IrBuilder *b, int64_t lanes, int64_t count
   bool is_alone = lanes == 1;
   int64_t row = (count + 1) / 2 * 2 * (int64_t)sizeof(uint64_t);
   IrInst *memory = ir_emit(b, is_alone ? IR_STACK : IR_SHARED, TYPE(PTR), 0, NULL);
-  memory->imm = is_alone ? row : row * (IR_MOST_SPREAD / lanes);
+  memory->imm = is_alone ? row : row * (IR_MAX_SPREAD / lanes);
   if (is_alone) return memory;
   t->gathered_bytes += memory->imm;
   IrInst *group = ir_binary_const(b, IR_FLOORDIV, t->thread, lanes);
@@ -164,7 +164,7 @@ static void write_all_gather(Threads *t, IrInst *inst) {
   IrBuilder b = rewrite_before(t->kernel, inst);
   IrInst *variable = inst->operands[0], *mask = NULL;
   int64_t lanes = min_i64(t->count, WARP), count = inst->imm;
-  int64_t bytes = (count + 1) / 2 * 2 * (IR_MOST_SPREAD / lanes) * (int64_t)sizeof(uint64_t);
+  int64_t bytes = (count + 1) / 2 * 2 * (IR_MAX_SPREAD / lanes) * (int64_t)sizeof(uint64_t);
   if (t->gathered_bytes + bytes > MOST_GATHERED) lanes = 1;
   IrInst *results = results_of(t, &b, lanes, count);
   if (lanes > 1) { /* until all have read what was gathered before */
@@ -244,7 +244,7 @@ static void write_region(Threads *t, IrRegion *region) {
 
 void cell_loops_share(Scratch *scratch, IrKernel *kernel, IrTask *task) {
   Threads threads = {.kernel = kernel, .scratch = scratch, .count = max_i64(1, task->spread)};
-  ASSERT(threads.count <= IR_MOST_SPREAD, "threads of one block share a leaf");
+  ASSERT(threads.count <= IR_MAX_SPREAD, "threads of one block share a leaf");
   IrBuilder b = {.kernel = kernel, .region = task->body, .before = task->body->first};
   if (threads.count > 1)
     threads.thread = ir_convert(&b, ir_call(&b, RT_BLOCK_THREAD, 0, 0, 0, NULL), TYPE(U32));

@@ -71,7 +71,7 @@ void non_temporal_mark(const PassContext *ctx, const IrKernel *kernel, IrTask *t
   bool *seen = scratch_array(ctx->scratch, bool, kernel->fields.count + 1); /* by `alias` */
   int count = 0;
   for (IrInst *inst = body->first; inst; inst = inst->next)
-    count += inst->streams = may_bypass_caches(ctx, kernel, body, survey, inst);
+    count += inst->nontemporal = may_bypass_caches(ctx, kernel, body, survey, inst);
   if (count > FEW && survey->vector_bytes < LINE) return non_temporal_clear(task);
   if (!count) return;
   for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
@@ -83,6 +83,6 @@ void non_temporal_mark(const PassContext *ctx, const IrKernel *kernel, IrTask *t
 
 void non_temporal_clear(IrTask *task) {
   IrRegion *body = ir_task_main(task);
-  for (IrInst *inst = body->first; inst; inst = inst->next) inst->streams = false;
+  for (IrInst *inst = body->first; inst; inst = inst->next) inst->nontemporal = false;
   task->traffic = 0;
 }

@@ -125,7 +125,7 @@ static IrInst *places_with(const Units *u, int bit) {
 /* Rotates place i of all vectors: vector k gets that of vector k + r(i), or of k - r(i) if
  * `back`. */
 static void rotate(const Units *u, IrInst **vectors, bool back) {
-  IrInst *before[IR_MOST_PARTS];
+  IrInst *before[IR_MAX_PARTS];
   for (int bit = 0; 1 << bit < u->count; bit++) {
     IrInst *mask = places_with(u, bit);
     int by = back ? u->count - (1 << bit) : 1 << bit;
@@ -148,7 +148,7 @@ static IrInst *to_lanes(const Units *u, IrInst *vector, int number, bool back) {
 }
 
 static void split(const Units *u, IrInst **vectors) {
-  IrInst *before[IR_MOST_PARTS];
+  IrInst *before[IR_MAX_PARTS];
   if (u->count == 1 || u->across == 1) return;
   if (u->count % 2) {
     rotate(u, vectors, true);
@@ -167,7 +167,7 @@ static void split(const Units *u, IrInst **vectors) {
 }
 
 static void join(const Units *u, IrInst **vectors) {
-  IrInst *before[IR_MOST_PARTS];
+  IrInst *before[IR_MAX_PARTS];
   if (u->count == 1 || u->across == 1) return;
   for (int k = 0; k < u->count; k++) before[k] = vectors[k];
   if (u->count % 2) {
@@ -187,12 +187,12 @@ static void join(const Units *u, IrInst **vectors) {
 }
 
 void lane_split(IrBuilder *b, IrInst **vectors, int count, int width) {
-  ASSERT(count >= 1 && count <= IR_MOST_PARTS, "numbers of a cell");
+  ASSERT(count >= 1 && count <= IR_MAX_PARTS, "numbers of a cell");
   split(&(Units){b, count, 1, width}, vectors);
 }
 
 void lane_join(IrBuilder *b, IrInst **vectors, int count, int width) {
-  ASSERT(count >= 1 && count <= IR_MOST_PARTS, "numbers of a cell");
+  ASSERT(count >= 1 && count <= IR_MAX_PARTS, "numbers of a cell");
   join(&(Units){b, count, 1, width}, vectors);
 }
 

@@ -161,7 +161,7 @@ static void write_local_set(Vectoriser *v, const IrInst *set) {
   if (is_partial && !is_shared)
     at = ir_select(&v->b, v->mask, at, ir_const_int(&v->b, at->type, -1));
   IrInst *copy = vectorise_copy(v, set, set->type, (IrInst *[]){to, at, value});
-  copy->inside &= !is_partial;
+  copy->in_bounds &= !is_partial;
 }
 
 /* The index of each cell of a step. */
@@ -171,7 +171,7 @@ static void write_lane(Vectoriser *v, const IrInst *lane) {
 
 /* In a body with masks, the cells whose bit is clear are not active. */
 static void write_row_active(Vectoriser *v, const IrInst *active) {
-  if (v->is_straight) ir_map_put(v->lanes, active, v->mask);
+  if (v->is_row) ir_map_put(v->lanes, active, v->mask);
   else ir_map_put(v->scalar, active, ir_const_int(&v->b, active->type, 1));
 }
 
@@ -181,7 +181,7 @@ static void write_reduce(Vectoriser *v, const IrInst *reduce) {
   const IrInst *value = reduce->operands[1];
   if (v->found) return vectorise_count(v, reduce);
   IrInst *lanes = vectorise_lanes(v, value);
-  if (!v->is_straight) {
+  if (!v->is_row) {
     IrInst *none = ir_identity(&v->b, (IrUpdate)reduce->imm, lanes->type);
     lanes = ir_select(&v->b, v->mask, lanes, none);
   }
@@ -228,16 +228,16 @@ static void write_region(Vectoriser *v, IrRegion *region, const IrInst *first, I
 }
 
 /* A variable with the current mask, for code after which fewer lanes may be active; else NULL. */
-static IrInst *make_mask_variable(Vectoriser *v, bool thins) {
-  if (!thins) return NULL;
+static IrInst *make_mask_variable(Vectoriser *v, bool loses_lanes) {
+  if (!loses_lanes) return NULL;
   IrInst *variable = ir_var(&v->b, v->mask->type);
   ir_set(&v->b, variable, v->mask);
   return variable;
 }
 
 /* The insts from `first` on, if any lane is active. */
-static void write_guarded(Vectoriser *v, const IrInst *first, bool thins) {
-  IrInst *before = v->mask, *end_mask = make_mask_variable(v, thins);
+static void write_guarded(Vectoriser *v, const IrInst *first, bool loses_lanes) {
+  IrInst *before = v->mask, *end_mask = make_mask_variable(v, loses_lanes);
   IrInst *guard = ir_if(&v->b, ir_unary(&v->b, IR_MASK_ANY, v->mask));
   write_region(v, guard->regions[0], first, end_mask);
   v->mask = end_mask ? ir_get(&v->b, end_mask) : before;
@@ -252,7 +252,7 @@ static bool count_gain(const Vectoriser *v, const IrRegion *region, int *insts, 
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     bool is_access = inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE;
     *accesses += is_access && vectorise_shape(v, inst->operands[0]) == LANE_LINEAR;
-    *accesses += inst->op == IR_MEM_UPDATE && inst->plain && v->has_few_updates;
+    *accesses += inst->op == IR_MEM_UPDATE && inst->nonatomic && v->has_few_updates;
     if (++*insts > MOST_COPIED) return false;
     for (int i = 0; i < IR_MAX_REGIONS - inst->per_lane; i++)
       if (inst->regions[i] && !count_gain(v, inst->regions[i], insts, accesses)) return false;
@@ -265,8 +265,8 @@ static bool gains_without_mask(const Vectoriser *v, const IrRegion *arm) {
   return !v->all_active && count_gain(v, arm, &insts, &accesses) && accesses;
 }
 
-static void write_masked_and_unmasked(Vectoriser *v, const IrRegion *arm, bool thins) {
-  IrInst *before = v->mask, *end_mask = make_mask_variable(v, thins);
+static void write_masked_and_unmasked(Vectoriser *v, const IrRegion *arm, bool loses_lanes) {
+  IrInst *before = v->mask, *end_mask = make_mask_variable(v, loses_lanes);
   IrInst *some = ir_if(&v->b, ir_unary(&v->b, IR_MASK_ANY, ir_unary(&v->b, IR_BNOT, before)));
   VectorScope scope = vectorise_enter(v, some->regions[0]);
   IrInst *any = ir_if(&v->b, ir_unary(&v->b, IR_MASK_ANY, before));
@@ -282,29 +282,29 @@ static void write_masked_and_unmasked(Vectoriser *v, const IrRegion *arm, bool t
 }
 
 /* Writes an arm, or the rest of a region, for the lanes of `mask`; returns the mask at its end. */
-static IrInst *write_arm(Vectoriser *v, const IrRegion *arm, IrInst *mask, bool thins) {
+static IrInst *write_arm(Vectoriser *v, const IrRegion *arm, IrInst *mask, bool loses_lanes) {
   bool needs_mask = v->needs_mask;
   v->mask = mask;
   if (!arm->first) return mask;
-  v->needs_mask = thins;
-  if (ir_lanes_is_light(v->facts, arm->first)) vectorise_rest(v, arm->first);
-  else if (gains_without_mask(v, arm)) write_masked_and_unmasked(v, arm, thins);
-  else write_guarded(v, arm->first, thins);
+  v->needs_mask = loses_lanes;
+  if (ir_lanes_is_cheap(v->facts, arm->first)) vectorise_rest(v, arm->first);
+  else if (gains_without_mask(v, arm)) write_masked_and_unmasked(v, arm, loses_lanes);
+  else write_guarded(v, arm->first, loses_lanes);
   v->needs_mask = needs_mask;
   return v->mask;
 }
 
 static void write_if_varying(Vectoriser *v, const IrInst *inst) {
   IrInst *before = v->mask, *condition = vectorise_lanes(v, inst->operands[0]);
-  bool thins = v->facts[inst->id].thins;
+  bool loses_lanes = v->facts[inst->id].loses_lanes;
   IrInst *yes =
-      write_arm(v, inst->regions[0], ir_binary(&v->b, IR_MASK_AND, before, condition), thins);
+      write_arm(v, inst->regions[0], ir_binary(&v->b, IR_MASK_AND, before, condition), loses_lanes);
   IrInst *no = NULL;
-  if (thins || inst->regions[1]->first) {
+  if (loses_lanes || inst->regions[1]->first) {
     IrInst *other = ir_binary(&v->b, IR_MASK_AND, before, ir_unary(&v->b, IR_BNOT, condition));
-    no = write_arm(v, inst->regions[1], other, thins);
+    no = write_arm(v, inst->regions[1], other, loses_lanes);
   }
-  v->mask = !thins         ? before
+  v->mask = !loses_lanes   ? before
             : is_none(yes) ? no
             : is_none(no)  ? yes
                            : ir_binary(&v->b, IR_BOR, yes, no);
@@ -318,10 +318,10 @@ static void write_alternate(Vectoriser *v, const IrInst *inst) {
 
 static void write_if_uniform(Vectoriser *v, const IrInst *inst) {
   int64_t is_sure;
-  if (!v->facts[inst->id].thins && ir_is_const(vectorise_scalar(v, inst->operands[0]), &is_sure) &&
-      is_sure)
+  if (!v->facts[inst->id].loses_lanes &&
+      ir_is_const(vectorise_scalar(v, inst->operands[0]), &is_sure) && is_sure)
     return vectorise_rest(v, inst->regions[0]->first);
-  IrInst *before = v->mask, *end_mask = make_mask_variable(v, v->facts[inst->id].thins);
+  IrInst *before = v->mask, *end_mask = make_mask_variable(v, v->facts[inst->id].loses_lanes);
   IrInst *copy = ir_if(&v->b, vectorise_scalar(v, inst->operands[0]));
   for (int i = 0; i < 2; i++) {
     v->mask = before;
@@ -352,13 +352,13 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   case IR_BITS: return vectorise_loop(v, inst);
   case IR_BREAK:
   case IR_CONTINUE: return vectorise_exit(v, inst);
-  case IR_ITEM: return vectorise_item(v, inst);
+  case IR_TABLE_GET: return vectorise_item(v, inst);
   case IR_DIV_ROOT:
   case IR_DIV_CUBE:
     if (!vectorise_quotient(v, inst)) write_pure(v, inst);
     return;
   case IR_MEM_UPDATE:
-    ASSERT(!v->is_straight, "a row of straight-line code loads and stores");
+    ASSERT(!v->is_row, "a row of straight-line code loads and stores");
     return vectorise_update(v, inst);
   case IR_REDUCE: return write_reduce(v, inst);
   case IR_MEM_RMW:
@@ -378,7 +378,7 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
 void vectorise_rest(Vectoriser *v, const IrInst *first) {
   for (const IrInst *inst = first; inst; inst = inst->next) {
     write_inst(v, inst);
-    if (v->facts[inst->id].thins && !ir_lanes_is_light(v->facts, inst->next))
+    if (v->facts[inst->id].loses_lanes && !ir_lanes_is_cheap(v->facts, inst->next))
       return write_guarded(v, inst->next, v->needs_mask);
   }
 }
@@ -405,7 +405,7 @@ void vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const Lan
                     .kernel = kernel,
                     .body = body->region,
                     .facts = ir_lanes(scratch, kernel, body),
-                    .is_straight = body->is_straight,
+                    .is_row = body->is_row,
                     .width = body->width,
                     .has_few_updates = vectorise_has_few_updates(body->region),
                     .known = kernel->next_id,
@@ -435,7 +435,7 @@ static void vectorise_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   bool is_vectorised = task->lanes > 1;
   IrRegion **bodies[] = {&task->interior, &task->body};
   for (int i = 0; i < 2; i++) {
-    bool is_rim = i && task->rim_scalar;
+    bool is_rim = i && task->scalar_border;
     if (is_vectorised && *bodies[i] && !is_rim) vectorise_body(ctx, kernel, task, bodies[i]);
     if (!is_vectorised && *bodies[i]) vectorise_inner(ctx->scratch, kernel, *bodies[i]);
   }

@@ -120,8 +120,8 @@ static IrInst *call_find(Vectoriser *v, const Lookup *l) {
   operands[l->axis_count + 1] = l->mask;
   IrInst *cells = ir_emit(&v->b, l->mask ? IR_LANES_CALL : IR_CALL, type_of(v, l, TYPE(PTR)),
                           call->operand_count + (l->mask != NULL), operands);
-  ir_call_name(cells, entry, call->tree, (int)call->imm);
-  cells->lasting = call->lasting;
+  ir_set_callee(cells, entry, call->tree, (int)call->imm);
+  cells->stable_cell = call->stable_cell;
   return cells;
 }
 
@@ -192,9 +192,9 @@ static bool write_lookup(Vectoriser *v, const IrInst *call, bool is_uniform) {
   bool finds =
       !is_uniform && call->entry == RT_HASH_FIND && kept->cells && is_same_hash(kept, call, true);
   bool prefetches = !is_uniform && call->entry == RT_HASH_AHEAD;
-  if (!call->repeats && !prefetches && !finds) return false;
+  if (!call->reuses_cell && !prefetches && !finds) return false;
   const Lookup l = lookup_of(v, call, is_uniform && ir_effects(call) & IR_READ);
-  if (call->repeats) find_unless_repeated(v, &l);
+  if (call->reuses_cell) find_unless_repeated(v, &l);
   else if (prefetches) write_prefetch(v, &l);
   else find_unless_kept(v, &l, kept, false);
   return true;
@@ -216,8 +216,8 @@ static void write_lanes(Vectoriser *v, const IrInst *call) {
   operands[count] = v->mask;
   Type type = type_is_none(call->type) ? call->type : ir_lanes_type(call->type, v->width);
   IrInst *lanes = ir_emit(&v->b, IR_LANES_CALL, type, count + 1, operands);
-  ir_call_name(lanes, (RtEntry)call->entry, call->tree, (int)call->imm);
-  lanes->lasting = call->lasting;
+  ir_set_callee(lanes, (RtEntry)call->entry, call->tree, (int)call->imm);
+  lanes->stable_cell = call->stable_cell;
   ir_map_put(v->lanes, call, lanes);
 }
 

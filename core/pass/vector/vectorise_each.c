@@ -141,7 +141,7 @@ enum { SHORT_LOOP = 8, FEW_UPDATES = 8 };
 bool vectorise_has_few_updates(const IrRegion *body) {
   int count = 0;
   for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body))
-    count += inst->op == IR_MEM_UPDATE && inst->plain;
+    count += inst->op == IR_MEM_UPDATE && inst->nonatomic;
   return count <= FEW_UPDATES;
 }
 
@@ -152,14 +152,15 @@ static bool may_unroll(const EachInsts *insts) {
   for (const IrInst *at = insts->items[0]->region->first; at; at = at->next)
     updates += at->op == IR_MEM_UPDATE;
   for (int i = 0; i < insts->count; i++)
-    if (insts->items[i]->op == IR_MEM_UPDATE && !insts->items[i]->plain && !insts->items[i]->sole)
+    if (insts->items[i]->op == IR_MEM_UPDATE && !insts->items[i]->nonatomic &&
+        !insts->items[i]->single_worker)
       return false;
   return updates <= FEW_UPDATES && insts->count <= SHORT_LOOP;
 }
 
 /* All lanes update one element: their values are combined first. */
 static void write_combined(Vectoriser *v, const IrInst *update) {
-  ASSERT(ir_lanes_unite(update), "values of all lanes combine to one");
+  ASSERT(ir_lanes_combine(update), "values of all lanes combine to one");
   const IrInst *by = update->operands[1];
   IrInst *none = ir_identity(&v->b, (IrUpdate)update->imm, ir_lanes_type(by->type, v->width));
   IrInst *lanes = ir_select(&v->b, v->mask, vectorise_lanes(v, by), none);
@@ -178,7 +179,7 @@ void vectorise_update(Vectoriser *v, const IrInst *update) {
   for (int i = 0; i < group.count; i++) {
     const IrInst *at = group.items[i], *address = at->operands[0];
     LaneShape shape = vectorise_shape(v, address);
-    if (shape == LANE_UNIFORM && ir_lanes_unite(at)) {
+    if (shape == LANE_UNIFORM && ir_lanes_combine(at)) {
       write_combined(v, at);
     } else if (at->shape != IR_SHAPE_RUNS) {
       if (address->op == IR_OFFSET && shape == LANE_VARYING) vec_push(v->scratch, &insts, address);

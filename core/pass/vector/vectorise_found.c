@@ -115,5 +115,5 @@ void vectorise_idle(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   *body = v.to;
   task->lanes = counts->lanes;
   task->idle = false; /* its body now skips these iterations */
-  task->rim_scalar = task->interior != NULL;
+  task->scalar_border = task->interior != NULL;
 }

@@ -77,7 +77,7 @@ void vectorise_serial(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
   Sums sums = {.v = &v, .before = rewrite_before(kernel, loop)};
   vectorise_open_loop(&v, scratch, kernel, &body, loop);
   ASSERT(loop->lanes > 1, "the pass `lanes` chose how many lanes");
-  if (loop->sums) find_sums(&sums);
+  if (loop->reduces) find_sums(&sums);
   ir_delete_all(write_body(&v, loop));
   add_sums(&sums, loop);
 }
@@ -124,7 +124,7 @@ static void write_cells(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
   Vectoriser v;
   vectorise_open_loop(&v, scratch, kernel, &body, loop);
   IrRegion *scalar = write_body(&v, loop);
-  if ((is_row && !loop->masked) || body.is_straight || rewrite_count(scalar) > IR_LONGEST_TWICE)
+  if ((is_row && !loop->masked) || body.is_row || rewrite_count(scalar) > IR_LONGEST_TWICE)
     return ir_delete_all(scalar);
   IrBuilder b = rewrite_before(kernel, loop);
   IrInst *few = is_row ? are_few_cells(&b, loop) : are_few_bits(&b, loop->operands[0]);

@@ -125,7 +125,7 @@ static IrInst *write_loop(Vectoriser *v, const IrInst *loop) {
   IrInst *copy =
       ir_for(&v->b, vectorise_scalar(v, loop->operands[0]), vectorise_scalar(v, loop->operands[1]),
              vectorise_scalar(v, loop->operands[2]));
-  copy->rolled = loop->rolled;
+  copy->no_unroll = loop->no_unroll;
   ir_map_put(v->scalar, ir_index(loop), ir_index(copy));
   return copy;
 }
@@ -138,7 +138,7 @@ static void write_for_all_lanes(Vectoriser *v, const IrInst *loop) {
   Trips trips = {0};
   ASSERT(fact->diverges || !has_trips, "lanes leave a loop whose bounds differ one by one");
   if (fact->diverges) frame.rejoin = make_variable(v, v->mask);
-  if (fact->thins) frame.exited = make_variable(v, vectorise_all(v, false));
+  if (fact->loses_lanes) frame.exited = make_variable(v, vectorise_all(v, false));
   if (has_trips) trips = begin_trips(v, loop);
   RootSums sums = vectorise_begin_root_sums(v, loop);
   IrInst *copy = has_trips ? ir_loop(&v->b) : write_loop(v, loop);

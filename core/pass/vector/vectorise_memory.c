@@ -9,14 +9,15 @@
 void vectorise_forget_shape(IrInst *access) {
   access->shape = IR_SHAPE_NONE;
   access->group = access->run = access->part = access->parts = access->lanes = 0;
-  access->aligns = access->deferred = access->prefetch = access->pairs = access->streams = false;
+  access->aligns = access->deferred = access->prefetch = access->pairs = access->nontemporal =
+      false;
 }
 
 /* The address of lane 0 if adjacent lanes access adjacent elements or cells; else those of all. */
 static IrInst *address_of_access(Vectoriser *v, const IrInst *access) {
   const IrInst *address = access->operands[0];
   const LaneFact *fact = &v->facts[address->id];
-  int64_t size = type_size(ir_accessed(access));
+  int64_t size = type_size(ir_element_type(access));
   if (access->shape == IR_SHAPE_STRIDED)
     DEBUG_ASSERT(fact->step == access->parts * size, "the shape is that of this body");
   bool is_run = fact->shape == LANE_LINEAR && fact->step == size;
@@ -47,7 +48,7 @@ static int32_t numbers_of(const IrGroup *group) {
 /* Reads for all loads of the group. */
 static void load_cells(Vectoriser *v, const IrInst *first, const IrGroup *group) {
   Type type = ir_lanes_type(first->type, v->width);
-  IrInst *operands[IR_MOST_RUN + 2] = {address_of_access(v, first)}, *variables[IR_MOST_RUN] = {0};
+  IrInst *operands[IR_MAX_RUN + 2] = {address_of_access(v, first)}, *variables[IR_MAX_RUN] = {0};
   int32_t numbers = numbers_of(group);
   int count = 1;
   for (int part = 0; part < first->parts; part++)
@@ -61,14 +62,14 @@ static void load_cells(Vectoriser *v, const IrInst *first, const IrGroup *group)
     ir_map_put(v->lanes, group->items[i], ir_get(&v->b, variables[group->items[i]->part]));
 }
 
-/* Sorts the runs of a group by run and element: `accesses` has IR_MOST_RUN for each. Returns how
+/* Sorts the runs of a group by run and element: `accesses` has IR_MAX_RUN for each. Returns how
  * many there are. */
 static int sort_runs(const IrGroup *group, const IrInst **accesses) {
   int count = 0;
   for (int i = 0; i < group->count; i++) {
     const IrInst *at = group->items[i];
     if (at->shape != IR_SHAPE_RUNS) continue;
-    accesses[at->run * IR_MOST_RUN + at->part] = at;
+    accesses[at->run * IR_MAX_RUN + at->part] = at;
     if (at->run >= count) count = at->run + 1;
   }
   return count;
@@ -76,22 +77,22 @@ static int sort_runs(const IrGroup *group, const IrInst **accesses) {
 
 /* One op for each run of the group, one after the other; all are executed at the last one. */
 static void write_runs(Vectoriser *v, const IrInst *of, const IrGroup *group) {
-  const IrInst **accesses = scratch_array(v->scratch, const IrInst *, group->count *IR_MOST_RUN);
-  IrInst **values = scratch_array(v->scratch, IrInst *, group->count * IR_MOST_RUN);
+  const IrInst **accesses = scratch_array(v->scratch, const IrInst *, group->count *IR_MAX_RUN);
+  IrInst **values = scratch_array(v->scratch, IrInst *, group->count * IR_MAX_RUN);
   bool loads = of->op == IR_MEM_LOAD;
   int runs = sort_runs(group, accesses);
   int32_t number = ++v->groups;
-  for (int i = 0; i < runs * IR_MOST_RUN; i++)
+  for (int i = 0; i < runs * IR_MAX_RUN; i++)
     if (accesses[i])
       values[i] = loads ? ir_var(&v->b, ir_lanes_type(of->type, v->width))
                         : vectorise_lanes(v, accesses[i]->operands[1]);
   for (int run = 0; run < runs; run++) {
-    const IrInst **run_of = accesses + run * IR_MOST_RUN;
-    IrInst *operands[2 * IR_MOST_RUN + 1];
+    const IrInst **run_of = accesses + run * IR_MAX_RUN;
+    IrInst *operands[2 * IR_MAX_RUN + 1];
     int parts = run_of[0]->parts;
     for (int k = 0; k < parts; k++) {
       operands[k] = vectorise_lanes(v, run_of[k]->operands[0]);
-      operands[parts + k] = values[run * IR_MOST_RUN + k];
+      operands[parts + k] = values[run * IR_MAX_RUN + k];
     }
     operands[2 * parts] = v->mask;
     IrInst *access = emit_access(v, loads ? IR_LANES_LOAD : IR_LANES_UPDATE, TYPE(NONE),
@@ -100,7 +101,7 @@ static void write_runs(Vectoriser *v, const IrInst *of, const IrGroup *group) {
     access->deferred = run + 1 < runs;
     if (!loads) access->imm = run_of[0]->imm;
   }
-  for (int i = 0; loads && i < runs * IR_MOST_RUN; i++)
+  for (int i = 0; loads && i < runs * IR_MAX_RUN; i++)
     if (accesses[i]) ir_map_put(v->lanes, accesses[i], ir_get(&v->b, values[i]));
 }
 
@@ -153,8 +154,8 @@ static void write_last_lane(Vectoriser *v, const IrInst *store) {
 /* Writes a store to cells, with those of its group that were deferred to it. */
 static void store_cells(Vectoriser *v, const IrInst *store) {
   IrGroup group = ir_group(v->scratch, store);
-  const IrInst *stores[IR_MOST_PARTS] = {0};
-  IrInst *operands[IR_MOST_PARTS + 2];
+  const IrInst *stores[IR_MAX_PARTS] = {0};
+  IrInst *operands[IR_MAX_PARTS + 2];
   int32_t numbers = 0;
   bool aligns = false;
   int count = 1;
@@ -176,7 +177,7 @@ static void store_cells(Vectoriser *v, const IrInst *store) {
   IrInst *lanes = emit_access(v, IR_LANES_STORE, TYPE(NONE), count, operands, store);
   lanes->numbers = numbers;
   lanes->prefetch = store->prefetch;
-  lanes->streams = store->streams;
+  lanes->nontemporal = store->nontemporal;
   lanes->aligns = aligns;
 }
 
@@ -187,7 +188,7 @@ static void write_store(Vectoriser *v, const IrInst *store) {
   IrInst *at = address_of_access(v, store), *value = vectorise_lanes(v, store->operands[1]);
   IrInst *lanes = ir_lanes_store(&v->b, at, value, v->mask);
   lanes->alias = store->alias;
-  lanes->streams = store->streams;
+  lanes->nontemporal = store->nontemporal;
   lanes->aligns = store->aligns;
 }
 

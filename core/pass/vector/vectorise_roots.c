@@ -43,7 +43,7 @@ static bool has_reciprocal(const Vectoriser *v, const IrInst *quotient) {
 
 /* A sum of squares and one number that all lanes share. */
 typedef struct Squares {
-  const IrInst *roots[IR_MOST_SQUARES], *rest;
+  const IrInst *roots[IR_MAX_SQUARES], *rest;
   int count;
 } Squares;
 
@@ -51,7 +51,7 @@ static bool find_squares(const Vectoriser *v, Squares *s, const IrInst *x) {
   if (vectorise_shape(v, x) == LANE_UNIFORM) return s->rest ? false : (s->rest = x, true);
   if (x->op == IR_ADD)
     return find_squares(v, s, x->operands[0]) && find_squares(v, s, x->operands[1]);
-  if (x->op != IR_MUL || x->operands[0] != x->operands[1] || s->count == IR_MOST_SQUARES)
+  if (x->op != IR_MUL || x->operands[0] != x->operands[1] || s->count == IR_MAX_SQUARES)
     return false;
   s->roots[s->count++] = x->operands[0];
   return true;
@@ -66,8 +66,8 @@ static bool is_unscaled(const Vectoriser *v, const IrInst *quotient) {
 static IrInst *write_reciprocal(Vectoriser *v, const IrInst *quotient, IrOp op) {
   Squares s = {0};
   const IrInst *x = quotient->operands[2];
-  IrInst *operands[3 + IR_MOST_SQUARES] = {vectorise_lanes(v, quotient->operands[1]),
-                                           vectorise_lanes(v, x)};
+  IrInst *operands[3 + IR_MAX_SQUARES] = {vectorise_lanes(v, quotient->operands[1]),
+                                          vectorise_lanes(v, x)};
   int count = 2;
   if (is_whole_vector(v, quotient->type) && find_squares(v, &s, x) && s.rest) {
     operands[count++] = vectorise_scalar(v, s.rest);

@@ -1,5 +1,5 @@
-/* vectorise_tables.c - ITEM of lanes: small tables of integers are kept in registers, as words that
- * hold several entries each, minus the least entry. Lanes select a word and shift it, which is
+/* vectorise_tables.c - TABLE_GET of lanes: small tables of integers are kept in registers, as words
+ * that hold several entries each, minus the least entry. Lanes select a word and shift it, which is
  * cheaper than a gather, which reads each lane separately.
  *
  *     %x: i32x8 = item t %i      =>      word = select(%i & 16, second, first)
@@ -58,7 +58,7 @@ static IrInst *index_of(Vectoriser *v, const IrInst *item, const Packing *p, int
   if (type_bits(type) < 32 && type_is_signed(type))
     index = ir_convert(&v->b, index, ir_lanes_type(TYPE(I32), v->width));
   index = ir_convert(&v->b, index, ir_lanes_type(wide, v->width));
-  if (!item->inside) index = ir_binary_const(&v->b, IR_MIN, index, count);
+  if (!item->in_bounds) index = ir_binary_const(&v->b, IR_MIN, index, count);
   return ir_convert(&v->b, index,
                     ir_lanes_type(p->word_bits == 64 ? TYPE(U64) : TYPE(U32), v->width));
 }
@@ -106,7 +106,7 @@ static IrInst *read_registers(Vectoriser *v, const IrInst *item, const Packing *
 
 void vectorise_item(Vectoriser *v, const IrInst *item) {
   if (vectorise_shape(v, item) != LANE_VARYING) return vectorise_copy_scalar(v, item);
-  Packing packing = packing_of(&v->kernel->tables.items[item->imm], item->inside);
+  Packing packing = packing_of(&v->kernel->tables.items[item->imm], item->in_bounds);
   if (packing.words) return ir_map_put(v->lanes, item, read_registers(v, item, &packing));
   IrInst *index = vectorise_lanes(v, item->operands[0]);
   /* lanes that are not active read the first number of the table */

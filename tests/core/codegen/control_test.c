@@ -113,16 +113,16 @@ static const char *range_text(bool interior) {
                     "bounds=2 index=i32 {\n"
                     "body (%i: i32, %j: i32) {\n%r: ptr = tree.root t0\n%p: ptr = offset "
                     "stride=160 %r, %i\n%q: ptr = offset stride=4 %p, %j\n"
-                    "%one: i32 = const 1\nmem.update add plain %q, %one\n}\ninside 1..4 "
+                    "%one: i32 = const 1\nmem.update add nonatomic %q, %one\n}\ninterior_box 1..4 "
                     "2..30\ninterior (%i: i32, %j: i32) {\n%r: ptr = tree.root t0\n"
                     "%p: ptr = offset stride=160 %r, %i\n%q: ptr = offset stride=4 %p, %j\n%one: "
-                    "i32 = const 100\nmem.update add plain %q, %one\n}\n}\n"
+                    "i32 = const 100\nmem.update add nonatomic %q, %one\n}\n}\n"
                   : "kernel range\ntree t0\nframe 8\nhost {\nrun 0\n}\ntask 0 = range axes=2 "
                     "bounds=2 index=i64 {\n"
                     "body (%i: i64, %j: i64) {\n%r: ptr = tree.root t0\n%p: ptr = offset "
                     "stride=160 %r, %i\n%q: ptr = offset stride=4 %p, %j\n"
                     "%one: i32 = const 1\n%c: bool = lt %i, %j\nif %c {\ncontinue 0\n}\nmem.update "
-                    "add plain %q, %one\n}\n}\n";
+                    "add nonatomic %q, %one\n}\n}\n";
 }
 
 static bool range_agrees(bool interior, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
@@ -153,7 +153,7 @@ static bool axes_agree(int64_t piece) {
       "body (%i: i32, %j: i32, %k: i32, %l: i32) {\n%r: ptr = tree.root t0\n%a: ptr = offset "
       "stride=480 %r, %i\n%b: ptr = offset stride=96 %a, %j\n"
       "%c: ptr = offset stride=16 %b, %k\n%d: ptr = offset stride=4 %c, %l\n%one: i32 = const "
-      "1\nmem.update add plain %d, %one\n}\n}\n";
+      "1\nmem.update add nonatomic %d, %one\n}\n}\n";
   static const int64_t begin[] = {1, 2, 0, 1}, end[] = {4, 5, 6, 3};
   if (!compile(text)) return false;
   for (int axis = 0; axis < 4; axis++) machine_bounds(&m, 2, axis, begin[axis], end[axis]);
@@ -426,16 +426,17 @@ static void test_functions(void) {
 /* root + 64 + 4 i = i, root + 32768 + `away` + 8 i = (i, -i), for i in 0..count */
 static bool streams_agree(int away, int64_t count, uint64_t least) {
   char text[1024];
-  snprintf(text, sizeof text,
-           "kernel streams\ntree t0\nframe 8\nhost {\nrun 0\n}\ntask 0 = range axes=1 bounds=2 "
-           "index=i32 lanes=16 traffic=12 {\nbody (%%i: i32) {\n%%r: ptr = tree.root t0\n"
-           "%%p: ptr = offset +%d stride=4 %%r, %%i\nmem.store shape=run streams aligns %%p, %%i\n"
-           "%%z: i32 = neg "
-           "%%i\n%%q: ptr = offset +%d stride=8 %%r, %%i\n"
-           "mem.store shape=strided group=1 parts=2 deferred streams %%q, %%i\n"
-           "%%s: ptr = offset +%d stride=8 %%r, %%i\n"
-           "mem.store shape=strided group=1 part=1 parts=2 streams %%s, %%z\n}\n}\n",
-           64 + away, 32768 + away, 32772 + away);
+  snprintf(
+      text, sizeof text,
+      "kernel streams\ntree t0\nframe 8\nhost {\nrun 0\n}\ntask 0 = range axes=1 bounds=2 "
+      "index=i32 lanes=16 traffic=12 {\nbody (%%i: i32) {\n%%r: ptr = tree.root t0\n"
+      "%%p: ptr = offset +%d stride=4 %%r, %%i\nmem.store shape=run nontemporal aligns %%p, %%i\n"
+      "%%z: i32 = neg "
+      "%%i\n%%q: ptr = offset +%d stride=8 %%r, %%i\n"
+      "mem.store shape=strided group=1 parts=2 deferred nontemporal %%q, %%i\n"
+      "%%s: ptr = offset +%d stride=8 %%r, %%i\n"
+      "mem.store shape=strided group=1 part=1 parts=2 nontemporal %%s, %%z\n}\n}\n",
+      64 + away, 32768 + away, 32772 + away);
   if (!compile(text)) return false;
   memset(m.memory, 0x55, 65536);
   m.context.stream_bytes = least;

@@ -64,7 +64,8 @@ static bool update_agrees(const UpdateCase *c, int type, const char *cpu) {
       "%s = const %s\n%%v: %s = const %s\n"
       "mem.store %%r, %%s\n%%o: %s = mem.rmw %s %%r, %%v\n%%q: ptr = offset +64 stride=0 %%r, "
       "%%z\nmem.store %%q, %%o\n"
-      "%%p: ptr = offset +128 stride=0 %%r, %%z\nmem.store %%p, %%s\nmem.update %s plain %%p, %%v\n"
+      "%%p: ptr = offset +128 stride=0 %%r, %%z\nmem.store %%p, %%s\nmem.update %s nonatomic %%p, "
+      "%%v\n"
       "%%u: ptr = offset +192 stride=0 %%r, %%z\nmem.store %%u, %%s\n%%k: %s = mem.cas %%u, %%v, "
       "%%s\n%%l: %s = mem.cas %%u, %%s, %%v\n"
       "%%w: ptr = offset +256 stride=0 %%r, %%z\nmem.store %%w, %%k\n}\n%s",
@@ -468,7 +469,7 @@ static void test_lanes(void) {
                   "%q: ptr = offset +512 stride=40 %c, %i\nmem.store %q, %w\n%t: i32 = mem.load "
                   "%q\n%a: ptr = offset +1024 stride=4 %c, %i\nmem.store %a, %t\n"
                   "%u: ptr = offset +2048 stride=0 %c, %zero\nmem.update add %u, %i\nmem.update "
-                  "add plain %a, %one\n}\n}\n}\n",
+                  "add nonatomic %a, %one\n}\n}\n}\n",
                   "native"));
     memset(m.memory, 0, 4096);
     memset(m.frame, 0, sizeof m.frame);

@@ -106,19 +106,19 @@ static void test_invariance(Values v) {
     CHECK(!facts_uses_only_outside(at(v.body, MOVED), v.body));
   }
   TEST("arguments and what is computed from them are of the launch") {
-    CHECK(facts_is_of_launch(at(v.host, OUT)));
-    CHECK(facts_is_of_launch(at(v.body, NM)));
-    CHECK(!facts_is_of_launch(at(v.body, NEXT)));
-    CHECK(!facts_is_of_launch(at(v.body, XX)));
+    CHECK(facts_is_launch_invariant(at(v.host, OUT)));
+    CHECK(facts_is_launch_invariant(at(v.body, NM)));
+    CHECK(!facts_is_launch_invariant(at(v.body, NEXT)));
+    CHECK(!facts_is_launch_invariant(at(v.body, XX)));
   }
 }
 
 static void test_checks(Values v) {
   TEST("a comparison of an index as unsigned is a bounds check, one that a user writes is none") {
-    CHECK(facts_is_check(at(v.body, CHECK_OF_K)));
-    CHECK(facts_is_check(at(v.body, CHECKS)));
-    CHECK(!facts_is_check(at(v.body, LESS)));
-    CHECK(!facts_is_check(at(v.body, OTHER)));
+    CHECK(facts_is_bounds_check(at(v.body, CHECK_OF_K)));
+    CHECK(facts_is_bounds_check(at(v.body, CHECKS)));
+    CHECK(!facts_is_bounds_check(at(v.body, LESS)));
+    CHECK(!facts_is_bounds_check(at(v.body, OTHER)));
   }
 }
 
@@ -162,19 +162,19 @@ static void test_loops(IrKernel *kernel) {
   Type i32 = TYPE(I32), i64 = TYPE(I64);
   int64_t begin, last;
   TEST("the trip count of a loop between constants follows from its step, either way") {
-    CHECK_INT(facts_trips(loop_of(&b, i32, 0, 9, 1)), 10);
-    CHECK_INT(facts_trips(loop_of(&b, i32, 0, 9, 3)), 4);
-    CHECK_INT(facts_trips(loop_of(&b, i32, 9, 0, -4)), 3);
-    CHECK_INT(facts_trips(loop_of(&b, i32, 5, 5, -1)), 1);
-    CHECK_INT(facts_trips(loop_of(&b, i32, 5, 4, 1)), 0);
-    CHECK_INT(facts_trips(loop_of(&b, i32, 4, 5, -1)), 0);
-    CHECK_INT(facts_trips(loop_of(&b, i64, INT64_MIN + 1, INT64_MAX, 1)), INT64_MAX);
-    CHECK_INT(facts_trips(loop_of(&b, i64, INT64_MAX, INT64_MIN + 1, INT64_MIN)), 2);
+    CHECK_INT(facts_trip_count(loop_of(&b, i32, 0, 9, 1)), 10);
+    CHECK_INT(facts_trip_count(loop_of(&b, i32, 0, 9, 3)), 4);
+    CHECK_INT(facts_trip_count(loop_of(&b, i32, 9, 0, -4)), 3);
+    CHECK_INT(facts_trip_count(loop_of(&b, i32, 5, 5, -1)), 1);
+    CHECK_INT(facts_trip_count(loop_of(&b, i32, 5, 4, 1)), 0);
+    CHECK_INT(facts_trip_count(loop_of(&b, i32, 4, 5, -1)), 0);
+    CHECK_INT(facts_trip_count(loop_of(&b, i64, INT64_MIN + 1, INT64_MAX, 1)), INT64_MAX);
+    CHECK_INT(facts_trip_count(loop_of(&b, i64, INT64_MAX, INT64_MIN + 1, INT64_MIN)), 2);
   }
   TEST("it is unknown for a step of 0, an end that is no constant, and other insts") {
-    CHECK_INT(facts_trips(loop_of(&b, i32, 0, 9, 0)), -1);
-    CHECK_INT(facts_trips(loop_of(&b, i32, 0, INT64_MIN, 1)), -1);
-    CHECK_INT(facts_trips(kernel->body->first), -1);
+    CHECK_INT(facts_trip_count(loop_of(&b, i32, 0, 9, 0)), -1);
+    CHECK_INT(facts_trip_count(loop_of(&b, i32, 0, INT64_MIN, 1)), -1);
+    CHECK_INT(facts_trip_count(kernel->body->first), -1);
     CHECK(!facts_bounds(loop_of(&b, i32, 0, INT64_MIN, 1), &begin, &last));
     CHECK_INT(facts_step(loop_of(&b, i32, 0, INT64_MIN, -2)), -2);
     CHECK_INT(facts_step(kernel->body->first), 0);

@@ -110,7 +110,8 @@ static void test_build(void) {
     const IrInst pop = {.op = IR_CALL, .entry = RT_DYNAMIC_POP},
                  pops = {.op = IR_LANES_CALL, .entry = RT_DYNAMIC_POP},
                  finds = {.op = IR_LANES_CALL, .entry = RT_SLOT_FIND};
-    CHECK(ir_shows_order(&pop) && ir_shows_order(&pops) && !ir_shows_order(&finds));
+    CHECK(ir_is_order_dependent(&pop) && ir_is_order_dependent(&pops) &&
+          !ir_is_order_dependent(&finds));
   }
   TEST("copies stand on their own and share what comes from outside") {
     Error err;
@@ -211,15 +212,16 @@ static void test_verify(void) {
     CHECK_TEXT(refusal("  %a: f32 = add %i, %i\n"),
                "line 9: 'add': operands and result must be of one type");
     CHECK_TEXT(refusal("  %a: i32 = div %i, %i\n"), "line 9: 'div': does not take this type");
-    CHECK_TEXT(refusal("  %a: i64 = bitcast %i\n"), "line 9: 'bitcast': needs numbers of one size");
+    CHECK_TEXT(refusal("  %a: i64 = bitcast %i\n"),
+               "line 9: 'bitcast': operand and result must have one size");
     CHECK_TEXT(refusal("  %a: i32 = lt %i, %i\n"), "line 9: 'lt': has a bool result");
     CHECK_TEXT(refusal("  %a: i32 = neg %i, %i\n"), "line 9: 'neg': wrong number of operands");
     CHECK_TEXT(refusal("  if %i {\n  }\n"), "line 9: 'if': needs a bool");
-    CHECK_TEXT(refusal("  break 0\n"), "line 9: 'break': leaves more loops than there are");
+    CHECK_TEXT(refusal("  break 0\n"), "line 9: 'break': leaves more loops than it is in");
     CHECK_TEXT(refusal("  loop {\n    break 1\n  }\n"),
-               "line 10: 'break': leaves more loops than there are");
+               "line 10: 'break': leaves more loops than it is in");
     CHECK_TEXT(refusal("  loop {\n    continue 1\n  }\n"),
-               "line 10: 'continue': leaves more loops than there are");
+               "line 10: 'continue': leaves more loops than it is in");
     CHECK_TEXT(refusal("  %v: i32 = var\n  %a: i32 = neg %v\n"),
                "line 10: 'neg': a variable is read by 'get'");
     CHECK_TEXT(refusal("  %v: i32 = get %i\n"), "line 9: 'get': needs a variable");
@@ -229,7 +231,7 @@ static void test_verify(void) {
     CHECK_TEXT(refusal("  %p: place = place f0 %i, %i\n  %x: i32 = load %p\n"),
                "line 10: 'load': the result is not of the field's type");
     CHECK_TEXT(refusal("  store %i, %i\n"), "line 9: 'store': needs a place");
-    CHECK_TEXT(refusal("  %a: i32 = item 0 %i\n"), "line 9: 'item': no such table");
+    CHECK_TEXT(refusal("  %a: i32 = table.get 0 %i\n"), "line 9: 'table.get': no such table");
     CHECK_TEXT(refusal("  %a: i32 = pick %i\n"),
                "line 9: 'pick': takes an index, an integer, and values");
     CHECK_TEXT(refusal("  %a: i32 = local.array 0\n"), "line 9: 'local.array': has a size");
@@ -263,7 +265,7 @@ static void test_verify(void) {
                                "task 0 = range axes=1 bounds=0 index=i32 {\n  bound slot=%d 7\n"
                                "  body (%%i: i32) {\n    %%r: ptr = tree.root t0\n"
                                "    %%p: ptr = offset stride=4 %%r, %%i\n    %s\n  }\n}\n";
-    const char *wrong = "line 11: 'mem.update': what is uniform is of the launch alone";
+    const char *wrong = "line 11: 'mem.update': a uniform operand must be invariant in the launch";
     CHECK_TEXT(read_and_print(scratch_format(&scratch, text, 1, "mem.update add uniform %p, %i")),
                wrong);
     CHECK_TEXT(
@@ -296,7 +298,7 @@ static void test_verify(void) {
         {"lanes.store %r, %m", "wrong number of operands"},
         {"%s: ptr = stack 0", "has a size"},
         {"%s: u64x4 = bitcast %o", "kernel"},
-        {"%s: u64x8 = bitcast %o", "needs numbers of one size"}};
+        {"%s: u64x8 = bitcast %o", "operand and result must have one size"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
       const char *said = read_and_print(scratch_format(&scratch, text, rows[i][0]));
       CHECK(strstr(said, rows[i][1]));
@@ -326,7 +328,7 @@ static void test_verify(void) {
     CHECK_TEXT(refused_access("for group=1 %i, %i, %i (%k: i32) {\n  }"),
                "line 13: 'for': has an attribute of other ops");
     CHECK_TEXT(refused_access("%a: i32 = mod reciprocal %i, %i"),
-               "line 13: 'mod': only numbers of the frame, of 32 bits, have their reciprocal");
+               "line 13: 'mod': only 32-bit integers in the frame have a reciprocal");
     CHECK_TEXT(refused_access("mem.update band %x, %f"),
                "line 13: 'mem.update': its operator does not take this type");
     CHECK_TEXT(refused_access("%a: f32 = mem.rmw shl %x, %f"),
@@ -345,16 +347,17 @@ static void test_verify(void) {
     CHECK_TEXT(refused_access("%a: f32 = mem.load shape=wide %x"),
                "line 13: no such shape of an access: 'wide'");
   }
-  TEST("which loops have whole vectors must be possible") {
+  TEST("which loops have full vectors must be possible") {
     const char *const text =
         "kernel k\ntree t0\nframe 2\nhost {\n  run 0\n}\n"
         "task 0 = range axes=1 bounds=0 index=i32 lanes=%s {\n"
         "  body (%%i: i32, %%m: boolx8) {\n    %%r: ptr = tree.root t0\n"
         "    %%a: f32x8 = lanes.load %s %%r, %%m\n    for %s %%i, %%i, %%i (%%k: i32) {\n    }\n"
         "  }\n}\n";
-    static const char *const rows[][4] = {{"8 whole=8", "", "", "kernel"},
-                                          {"8", "", "whole", "whole vectors need lanes"},
-                                          {"8 whole=-1", "", "", "task 0: has no whole vectors"}};
+    static const char *const rows[][4] = {
+        {"8 full_vectors=8", "", "", "kernel"},
+        {"8", "", "full_vectors", "full vectors need lanes"},
+        {"8 full_vectors=-1", "", "", "task 0: has no full vectors"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
       const char *said =
           read_and_print(scratch_format(&scratch, text, rows[i][0], rows[i][1], rows[i][2]));
@@ -417,7 +420,7 @@ static void test_verify(void) {
     CHECK(strncmp(refusal("  range serial %i, %i (%x: i32) {\n    break 0\n  }\n"), "kernel", 6) ==
           0);
     CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    break 0\n  }\n"),
-               "line 10: 'break': leaves more loops than there are");
+               "line 10: 'break': leaves more loops than it is in");
   }
 }
 

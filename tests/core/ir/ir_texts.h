@@ -50,12 +50,12 @@
   "  call rt_mask_clear t1 mask=4 %2, %1\n" \
   "  %4: i64 = call rt_list_order t0 manager=1 %3\n" \
   "  %5: i64 = call rt_order_at %4, %1, %3\n" \
-  "  %6: f32 = item 1 inside %1\n" \
+  "  %6: f32 = table.get 1 in_bounds %1\n" \
   "  %7: f32 = pick %3, %6, %6\n" \
-  "  %8: bool = item 0 %3\n" \
+  "  %8: bool = table.get 0 %3\n" \
   "  %9: f32 = local.array 48\n" \
   "  local.set %9, %3, %6\n" \
-  "  %10: f32 = local.get inside %9, %3\n" \
+  "  %10: f32 = local.get in_bounds %9, %3\n" \
   "}\n"
 
 #define STAGE1 \
@@ -68,7 +68,7 @@
   "  %3: f64 = var\n" \
   "  for %1, %0, %0 (%4: i32) {\n" \
   "    range block=128 independent %1, %0, %1, %4 (%5: i32, %6: i32) {\n" \
-  "      %7: place = place f1 inside %5, %6\n" \
+  "      %7: place = place f1 in_bounds %5, %6\n" \
   "      %8: f64 = load %7\n" \
   "      %9: f64 = rmw exchange %7, %8\n" \
   "      %10: f64 = cas %7, %8, %9\n" \
@@ -109,14 +109,14 @@
   "    %2: f32 = frame.get 0\n" \
   "    reduce add %1, %2\n" \
   "  }\n" \
-  "  inside -1..63\n" \
+  "  interior_box -1..63\n" \
   "  interior (%0: i32) {\n" \
   "    continue 0\n" \
   "  }\n" \
   "}\n" \
   "task 1 = leaves axes=2 l1 t0 manager=0 factors=(8,8) {\n" \
   "  body (%0: ptr, %1: i64, %2: i64) {\n" \
-  "    %3: ptr = near l1 offset=(0,-1) %1, %2\n" \
+  "    %3: ptr = neighbour l1 offset=(0,-1) %1, %2\n" \
   "    grid extent=(8) (%4: i32) {\n" \
   "      row end=8 width=8 %4 (%5: i32) {\n" \
   "        %6: place = cell f0 offset=(0,-1) %4, %5, %3, %0\n" \
@@ -154,7 +154,7 @@
   "  run 0\n" \
   "  return %0\n" \
   "}\n" \
-  "task 0 = leaves axes=2 l0 t1 manager=2 factors=(8,4) cost=40 wide {\n" \
+  "task 0 = leaves axes=2 l0 t1 manager=2 factors=(8,4) cost=40 extra_threads {\n" \
   "  reduction min slot=3: f32\n" \
   "  sums t0 offset=8 stride=8 count=16: f32\n" \
   "  body (%0: ptr, %1: i64, %2: i64) {\n" \
@@ -172,7 +172,7 @@
   "        %14: f32 = frame.get 3\n" \
   "        reduce min %14, %13\n" \
   "        mem.store lanes=4 %0, %12\n" \
-  "        mem.update add plain %0, %12\n" \
+  "        mem.update add nonatomic %0, %12\n" \
   "      }\n" \
   "    }\n" \
   "    %15: ptr = call rt_slot_ensure t1 manager=2 %6\n" \
@@ -187,13 +187,13 @@
   "task 1 = range axes=1 bounds=3 index=i32 {\n" \
   "  bound slot=4 -9000000000\n" \
   "  body (%0: i32) {\n" \
-  "    %1: ptr = cursor\n" \
-  "    %2: i32 = mem.rmw add plain %1, %0\n" \
+  "    %1: ptr = chunk.cursor\n" \
+  "    %2: i32 = mem.rmw add nonatomic %1, %0\n" \
   "  }\n" \
-  "  inside 0..8\n" \
+  "  interior_box 0..8\n" \
   "  interior (%0: i32) {\n" \
   "  }\n" \
-  "  counts lanes=8 whole=8\n" \
+  "  counts lanes=8 full_vectors=8\n" \
   "  counts body (%0: i32, %1: boolx8) {\n" \
   "    %2: i32 = frame.get 4\n" \
   "    reduce add %2, %0\n" \

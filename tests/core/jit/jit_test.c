@@ -235,7 +235,7 @@ static char *long_text(Scratch *scratch) {
   for (int loop = 0; loop < LOOPS; loop++) {
     text = scratch_format(scratch,
                           "%s  range %%zero, %%e (%%p%d: i32) {\n"
-                          "    %%at%d: place = place f0 inside %%p%d\n"
+                          "    %%at%d: place = place f0 in_bounds %%p%d\n"
                           "    %%v%d_0: i32 = load %%at%d\n",
                           text, loop, loop, loop, loop, loop);
     for (int i = 0; i < STEPS; i++)

@@ -62,7 +62,7 @@ int main(void) {
     CHECK(effects_hold(&ctx, kernel));
   }
   TEST("flags of an access do not change effects") {
-    find(task->body, IR_UPDATE)->plain = true;
+    find(task->body, IR_UPDATE)->nonatomic = true;
     CHECK(effects_hold(&ctx, kernel));
   }
   TEST("an access that goes does, and what is asked for after forgetting is new") {

@@ -40,7 +40,7 @@ typedef struct Trial {
 static bool is_plain(const Term *term) {
   if (term->kind == TERM_VALUE || term->kind == TERM_NUMBER) return true;
   if (term->kind != TERM_OP || term->op == IR_CONVERT || term->op == IR_BITCAST ||
-      term->op == IR_ITEM || term->op == IR_PICK || term->op == IR_OFFSET)
+      term->op == IR_TABLE_GET || term->op == IR_PICK || term->op == IR_OFFSET)
     return false;
   for (int i = 0; i < term->count; i++)
     if (!is_plain(term->operands[i])) return false;
@@ -197,7 +197,7 @@ typedef struct Known {
 } Known;
 
 static void become_const(IrInst *inst, int64_t imm) {
-  ir_drop_operands(inst, 0);
+  ir_truncate_operands(inst, 0);
   inst->op = IR_CONST;
   inst->imm = imm;
 }
