@@ -36,7 +36,7 @@ void region_emit_value(Codegen *g, const IrInst *inst, const IrRegion *region) {
 
 /* -- branches and loops ------------------------------------------------------------------------ */
 
-/* In the copy of a body for whole vectors, masks are constants (MASK_WHOLE). */
+/* In the copy of a body for full vectors, masks are constants (MASK_FULL). */
 void control_if(Codegen *g, const IrInst *inst) {
   LLVMValueRef condition = value_operand(g, inst, 0);
   if (LLVMIsAConstantInt(condition)) {

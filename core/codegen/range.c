@@ -8,7 +8,7 @@
  *     | checked | interior | checked |     (all checked if another axis is outside the interior)
  *
  * and emits each body once: the checked loop runs before the interior and again after it. If a
- * whole segment is inside, the masked body likewise runs before and after whole vectors, first up
+ * whole segment is inside, the masked body likewise runs before and after full vectors, first up
  * to their alignment. Indices are counted in their own type, and clamped to it, so that LLVM sees
  * their range. */
 #include "base/bits.h"
@@ -209,7 +209,7 @@ static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRe
   lane_masked(g, &loop, from, to, ahead);
 }
 
-/* The loop that runs in whole vectors: the interior, or the body; false if neither does. */
+/* The loop that runs in full vectors: the interior, or the body; false if neither does. */
 static bool find_whole(Codegen *g, const Range *r, LaneLoop *loop) {
   const IrTask *task = r->of.task;
   if (!task->full_vectors) return false;
@@ -238,7 +238,7 @@ static LLVMValueRef clamp(Codegen *g, LLVMValueRef number, LLVMValueRef low, LLV
   return call_binary(g, "llvm.smin", call_binary(g, "llvm.smax", number, low), high);
 }
 
-/* The index in low..high at which whole vectors begin, if there are enough: aligned for
+/* The index in low..high at which full vectors begin, if there are enough: aligned for
  * non-temporal stores if there are any, else at a multiple of the vector length, so that contiguous
  * stores do not cross cache lines. */
 static LLVMValueRef aligned(Codegen *g, const Range *r, LLVMValueRef low, LLVMValueRef high) {

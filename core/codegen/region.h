@@ -24,7 +24,7 @@ void loop_for(Codegen *g, const IrInst *inst);
 void loop_bits(Codegen *g, const IrInst *inst);
 /* The number of an iteration, of the index's type or an i64. */
 void loop_set_index(Codegen *g, const IrInst *index, LLVMValueRef number);
-/* Emits the whole vectors of from..to, integers; returns their end. */
+/* Emits the full vectors of from..to, integers; returns their end. */
 LLVMValueRef lane_full_vectors(Codegen *g, const LaneLoop *loop, LLVMValueRef from,
                                LLVMValueRef to);
 /* Emits from..to under a mask throughout. The first vector begins `ahead` iterations before, which

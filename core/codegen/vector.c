@@ -1,5 +1,5 @@
 /* vector.c - ops of lanes, one by one (pass/vector/vectorise.c, lane_accesses.c). Masks are
- * operands. The constant mask of all lanes, by which whole vectors of iterations are emitted, makes
+ * operands. The constant mask of all lanes, by which full vectors of iterations are emitted, makes
  * an access an ordinary one, and a conjunction its other operand, so that LLVM has less to fold.
  * Decision D-pass-70. */
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 /* -- non-temporal stores ----------------------------------------------------------------------- */
 
-/* Non-temporal stores (pass/vector/non_temporal.c) are of whole vectors whose lines are not read
+/* Non-temporal stores (pass/vector/non_temporal.c) are of full vectors whose lines are not read
  * soon. The code tests at the begin of a loop whether it is large enough, and at each store whether
  * the vector is aligned as such stores require:
  *
@@ -35,7 +35,7 @@ void stream_close(Codegen *g) {
   g->f.least = NULL;
 }
 
-/* The store by which the vectors of the loop are aligned: one that each of its whole vectors does,
+/* The store by which the vectors of the loop are aligned: one that each of its full vectors does,
  * at an address from the body's own list. NULL: there is none. */
 static const IrInst *aligned_store(const IrRegion *body) {
   const IrInst *store = NULL;

@@ -127,7 +127,7 @@ static inline IrRegion *ir_task_main(const IrTask *task) {
 bool ir_walk_task(const IrTask *task, IrVisit *visit, void *data);
 bool ir_walk_kernel(const IrKernel *kernel, IrVisit *visit, void *data);
 
-/* spread.c: how many threads of a GPU may share a leaf of the task: a power of two. */
+/* gpu.c: how many threads of a GPU may share a leaf of the task: a power of two. */
 enum { IR_MAX_SPREAD = 128 };
 int ir_leaf_threads(const IrTask *task);
 

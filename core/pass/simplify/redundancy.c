@@ -286,7 +286,7 @@ bool pass_redundant_loads(PassContext *ctx, IrKernel *kernel, Error *err) {
  *
  * `lower_places` emits a bounds check for each number of a vector, and each of these is such an
  * `if`. Only pure insts may be between the two; those that the second `if` needs move before the
- * first, unless they depend on it. Lanes then have one mask for a whole vector, and load or store
+ * first, unless they depend on it. Lanes then have one mask for a full vector, and load or store
  * its numbers together. Applies to ranges only. */
 
 typedef struct Arms {

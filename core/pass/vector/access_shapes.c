@@ -201,7 +201,7 @@ static void shape_body(const Shapes *of, const LaneBody *body) {
 
 /* -- non-temporal stores ----------------------------------------------------------------------- */
 
-/* Marks the store by which the loop's whole vectors are aligned: the first non-temporal one, or
+/* Marks the store by which the loop's full vectors are aligned: the first non-temporal one, or
  * that of the lowest number of its cell. False: there is none. */
 static bool mark_alignment(const IrRegion *region) {
   IrInst *lowest = region->first;

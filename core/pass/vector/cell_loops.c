@@ -212,10 +212,10 @@ static void write_task(Scratch *scratch, IrKernel *kernel, IrTask *task) {
   rewrite_drop_dead(task->body);
 }
 
-/* -- whole vectors, and reciprocals ------------------------------------------------------------ */
+/* -- full vectors, and reciprocals ------------------------------------------------------------ */
 
-/* LONG_IN_LANES: a body of more insts, SPLAT and STEP not counted, gets no copy for whole vectors,
- * which would double its code. MANY_VECTORS: a loop of at least so many whole vectors begins them
+/* LONG_IN_LANES: a body of more insts, SPLAT and STEP not counted, gets no copy for full vectors,
+ * which would double its code. MANY_VECTORS: a loop of at least so many full vectors begins them
  * at an aligned index, so that stores do not cross cache lines. */
 enum { LONG_IN_LANES = 300, MANY_VECTORS = 8 };
 

@@ -17,7 +17,7 @@
  *                                              splice(|.......e|, |abcdefgh|) = |eabcdefg|
  *
  * At a constant position it is known whether a window crosses. Elsewhere a lane selects its row by
- * its position, and a whole vector is a window of two vectors, either of which may be in the
+ * its position, and a full vector is a window of two vectors, either of which may be in the
  * neighbouring row. */
 #include "base/bits.h"
 #include "pass/rewrite.h"
@@ -110,7 +110,7 @@ static IrInst *splice(Window *w, IrInst *low, IrInst *high, int64_t start) {
 /* -- at a constant position -------------------------------------------------------------------- */
 
 /* The end of the neighbouring row that a window reaches, as a vector adjacent to this row's: one
- * element is loaded as a scalar, more as a whole vector. */
+ * element is loaded as a scalar, more as a full vector. */
 static IrInst *load_edge(Window *w, int64_t cell, int64_t reached, int lane) {
   if (reached > 1) return load_cells(w, w->other, cell);
   IrInst *one = load_element(

@@ -11,7 +11,7 @@
 #include "pass/vector/lanes.h"
 
 enum {
-  LEAST_TRIPS = 32,   /* for which whole vectors matter */
+  LEAST_TRIPS = 32,   /* for which full vectors matter */
   MISS = 20,          /* a misprediction for every other iteration, in scalar ops (lanes_cost.c) */
   PER_LANE = 4,       /* to find a lane's bit */
   MOST_REPEATED = 25, /* percent of a scalar iteration that is before the branch, */

@@ -6,8 +6,8 @@
  *                   parts=2 numbers=3 %a, %all  =>  %high: f32x8 = lanes.load %a + 32, %all
  *                                                   %x: f32x8 = shuffle %low, %high   0 2 4 .. 14
  *
- * It runs when it is settled which bodies have a copy for whole vectors. In a body that runs only
- * in whole vectors the mask is a constant; where it differs by copy, an IF over MASK_FULL holds
+ * It runs when it is settled which bodies have a copy for full vectors. In a body that runs only
+ * in full vectors the mask is a constant; where it differs by copy, an IF over MASK_FULL holds
  * both ways to do an access, of which each copy keeps one. Decision D-pass-99.
  *
  * Calls: bits of cells (rt_mask_active, rt_mask_set): the 32-bit word that holds each lane's bit is
@@ -250,7 +250,7 @@ static void write_region(LaneAccesses *l, IrRegion *region) {
   }
 }
 
-/* The mask of a body that runs only in whole vectors is a constant. */
+/* The mask of a body that runs only in full vectors is a constant. */
 static void fix_mask(LaneAccesses *l, IrRegion *body) {
   IrBuilder b = {.kernel = l->kernel, .region = body, .before = body->first};
   IrInst *mask = ir_lanes_mask(body);

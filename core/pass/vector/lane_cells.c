@@ -1,6 +1,6 @@
 /* lane_cells.c - accesses to numbers of cells, each lane's to a cell of its own.
  *
- * `strided`: the cells of adjacent lanes are adjacent, as of `aos` fields, so whole vectors are
+ * `strided`: the cells of adjacent lanes are adjacent, as of `aos` fields, so full vectors are
  * read and written, and transposed in registers (shuffles.c):
  *
  *     lanes 0 1 2 3 of cells x y z:   |x y z x|y z x y|z x y z|  <->  |x x x x|y y y y|z z z z|
@@ -201,7 +201,7 @@ static IrInst *load_window(const Window *w) {
   return ir_convert(w->b, value, load->type);
 }
 
-/* -- whole vectors and masks ------------------------------------------------------------------- */
+/* -- full vectors and masks ------------------------------------------------------------------- */
 
 /* NULL: that of all lanes. */
 static IrInst *mask_of(const IrInst *access) {

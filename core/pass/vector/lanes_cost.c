@@ -43,7 +43,7 @@ enum {
   RUN_UPDATE = 2,   /* per lane, for an element of a run */
   MASKED = 64,      /* vector bytes of machines with masked loads */
   CELL = 4,         /* adjacent numbers per lane: those after the first cost little */
-  MOST_PARTS = 16,  /* largest stride, in numbers, for which whole vectors are read */
+  MOST_PARTS = 16,  /* largest stride, in numbers, for which full vectors are read */
   SIMPLE_PARTS = 2, /* largest stride that LLVM's vectoriser handles as well */
   ONE_BY_ONE = 10,  /* overhead per lane of an op without a vector form */
   UNPACK = 3,       /* per lane: its address and its operand */

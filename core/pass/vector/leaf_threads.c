@@ -1,4 +1,4 @@
-/* leaf_threads.c - the threads of a GPU that share a leaf (ir/spread.c): groups of them divide the
+/* leaf_threads.c - the threads of a GPU that share a leaf (ir/gpu.c): groups of them divide the
  * rows of its grid, and the threads of a group divide the cells of a row, so that adjacent threads
  * access adjacent memory. GRID and ROW become loops, round robin:
  *

@@ -143,7 +143,7 @@ static void use_lanes_of_position(const Rows *r) {
   if (!ir_is_used(lane)) ir_delete(lane);
 }
 
-/* Splits the row of a list's chunk: whole vectors of elements first, then the rest. */
+/* Splits the row of a list's chunk: full vectors of elements first, then the rest. */
 static void split_elements(Rows *r, int width) {
   ASSERT(r->row->operand_count >= 2, "the row of a chunk ends with its first and last element");
   IrBuilder b = rewrite_before(r->kernel, r->grid ? r->grid : r->row);

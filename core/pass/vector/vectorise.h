@@ -41,7 +41,7 @@ typedef struct Vectoriser {
   const IrRegion *body; /* the scalar one */
   IrRegion *to;
   const LaneFact *facts;        /* by id, of the scalar body */
-  bool is_row;                  /* the body of a ROW with `width`, which accesses whole vectors */
+  bool is_row;                  /* the body of a ROW with `width`, which accesses full vectors */
   int width, known;             /* known: ids of the scalar body, and so of `facts`, are below it */
   IrMap *scalar, *lanes;        /* of rewritten insts: the scalar, that of lane 0; the lanes */
   VEC(const IrInst *) made;     /* insts whose entries are valid only in the region being written */
