@@ -38,7 +38,8 @@ typedef struct Threads {
   IrKernel *kernel;
   Scratch *scratch;
   IrInst *thread;         /* u32: the running thread's number in its block */
-  int64_t count;          /* that share the leaf, or a row of it */
+  int64_t count;          /* that share the leaf, or a row of it; 1 if a row has one cell */
+  bool share;             /* several threads share the leaf */
   int64_t gathered_bytes; /* of shared memory, for what the leaf has gathered */
 } Threads;
 
@@ -234,9 +235,9 @@ static void write_region(Threads *t, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
-      if (inst->op != IR_GRID || t->count == 1) write_region(t, inst->regions[i]);
-    if (inst->op == IR_GRID && t->count > 1) write_grid(t, inst);
-    else if (inst->op == IR_ROW && t->count > 1) write_row(t, inst);
+      if (inst->op != IR_GRID || !t->share) write_region(t, inst->regions[i]);
+    if (inst->op == IR_GRID && t->share) write_grid(t, inst);
+    else if (inst->op == IR_ROW && t->share) write_row(t, inst);
     else if (inst->op == IR_GATHERED) write_gathered(t, inst);
     else if (inst->op == IR_ALL_GATHER) write_all_gather(t, inst);
   }
@@ -246,7 +247,8 @@ void cell_loops_share(Scratch *scratch, IrKernel *kernel, IrTask *task) {
   Threads threads = {.kernel = kernel, .scratch = scratch, .count = max_i64(1, task->spread)};
   ASSERT(threads.count <= IR_MAX_SPREAD, "threads of one block share a leaf");
   IrBuilder b = {.kernel = kernel, .region = task->body, .before = task->body->first};
-  if (threads.count > 1)
+  threads.share = threads.count > 1;
+  if (threads.share)
     threads.thread = ir_convert(&b, ir_call(&b, RT_BLOCK_THREAD, 0, 0, 0, NULL), TYPE(U32));
   write_region(&threads, task->body);
 }
