@@ -416,7 +416,9 @@ end
 local Root = { __regolith = "rg.root" }
 fail.guard(root_methods, function(self) return getmetatable(self) == Root end, "rg.root")
 function Root.__index(_, key)
-  return root_methods[key] or refuse_name("rg.root", key, root_methods)
+  local method = root_methods[key]
+  if method then return method end
+  return refuse_name("rg.root", key, root_methods) -- a tail call: the error is the caller's
 end
 function Root.__newindex(_, key) return refuse_setting("rg.root", key) end
 function Root.__tostring() return "rg.root: every child is a tree of its own" end
