@@ -328,7 +328,7 @@ describe("an rg.array in a kernel #compiled", function()
   it("is refused on a GPU as a value, by name and with a way out", function()
     if os.getenv "RG_ARCH" ~= "cuda" then return end
     local problem = failure(rg.kernel [=[function(a) return a end]=], rg.array(rg.f32, 4))
-    assert.matches("'a' is used as a value, which an rg.array", problem.message)
+    assert.matches("'a' is used as a value, but with arch = \"cuda\" an rg.array", problem.message)
     assert.matches("rg.zeros%(T, ..%):copy_from%(a%)", problem.hint)
   end)
 end)

@@ -25,7 +25,7 @@ describe("regolith build --love #compiled #cpu", function()
     local function said(words, wanted)
       assert.equal("regolith: " .. wanted .. "\n", build(words))
     end
-    said("--love /nowhere/", "there is no '/nowhere/main.lua', with which LÖVE begins\n\z
+    said("--love /nowhere/", "there is no '/nowhere/main.lua', which LÖVE starts\n\z
       hint: --love takes the folder of a game")
     local bare = scratch .. ".bare"
     shell(("mkdir '%s' && touch '%s/main.lua'"):format(bare, bare))
