@@ -154,8 +154,8 @@ static void put_needs(StrBuf *out, const Shipped *shipped, const CompiledKernel 
 static void put_comment(StrBuf *out, const Shipped *shipped, const CompiledKernel *compiled) {
   static const char *const what[DERIVATIVE_COUNT] = {
       [DERIVATIVE_NONE] = "",
-      [DERIVATIVE_REVERSE] = ("adjoint: adds to the gradients of elements that the kernel read, "
-                              "and clears those that it wrote"),
+      [DERIVATIVE_REVERSE] = ("adjoint: adds to the gradients of what the kernel read, and clears "
+                              "those of what it wrote"),
       [DERIVATIVE_FORWARD] = "tangent: runs the kernel, and computes the duals of what it writes",
       [DERIVATIVE_SECOND] = "adjoint of the tangent: adds to gradients and to their duals"};
   const char *derivative = what[shipped->derivative];

@@ -26,7 +26,7 @@ extern "C" {
 #define ABI_TABLE_SHAPE {4, 4}
 #define ABI_TABLE_STRIDES {32, 8}
 
-/* Its handles are borrowed from the module. */
+/* The handles are borrowed from the module. */
 typedef struct abi_module {
   RgModule *module;
   RgSNode *node_block;
@@ -53,7 +53,7 @@ static inline RgStatus abi_open(RgRuntime *runtime, const char *path, abi_module
   return 0;
 }
 
-/* Of a program that the module's archive was linked into. */
+/* For a program that is linked with the module's archive. */
 extern const RgLinkedModule abi_linked;
 static inline RgStatus abi_link(RgRuntime *runtime, abi_module *module_) {
   RgStatus status_ = rg_module_link(runtime, &abi_linked, "abi", &module_->module);

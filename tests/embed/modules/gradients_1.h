@@ -20,7 +20,7 @@ extern "C" {
 #define GRADIENTS_X_RANK 1
 #define GRADIENTS_X_SHAPE {16}
 
-/* Its handles are borrowed from the module. */
+/* The handles are borrowed from the module. */
 typedef struct gradients_module {
   RgModule *module;
   RgField *field_loss;
@@ -68,7 +68,7 @@ static inline RgStatus gradients_open(RgRuntime *runtime, const char *path,
   return 0;
 }
 
-/* Of a program that the module's archive was linked into. */
+/* For a program that is linked with the module's archive. */
 extern const RgLinkedModule gradients_linked;
 static inline RgStatus gradients_link(RgRuntime *runtime, gradients_module *module_) {
   RgStatus status_ = rg_module_link(runtime, &gradients_linked, "gradients", &module_->module);
@@ -106,8 +106,8 @@ static inline RgStatus gradients_measure(gradients_module *module_) {
 }
 
 /* tests/embed/modules/gradients.lua:20
- * The adjoint: adds to the gradients of what was read, and clears those of what was written.
- * Needs these as the kernel has left them: x. */
+ * The adjoint: adds to the gradients of what the kernel read, and clears those of what it wrote.
+ * Needs these fields with their contents after the kernel: x. */
 static inline RgStatus gradients_measure_grad(gradients_module *module_) {
   RgValue result_ = {0, 0, {0}};
   RgStatus status_ =
@@ -127,8 +127,8 @@ static inline RgStatus gradients_step(gradients_module *module_, double dt) {
 }
 
 /* tests/embed/modules/gradients.lua:15
- * The adjoint: adds to the gradients of what was read, and clears those of what was written.
- * Needs these as they were before the kernel, copied and put back: x. */
+ * The adjoint: adds to the gradients of what the kernel read, and clears those of what it wrote.
+ * Needs these fields with their contents before the kernel (save and restore them): x. */
 static inline RgStatus gradients_step_grad(gradients_module *module_, double dt) {
   RgValue arguments_[1];
   arguments_[0].kind = RG_VALUE_NUMBER;
@@ -153,7 +153,7 @@ static inline RgStatus gradients_step_tangent(gradients_module *module_, double 
 
 /* tests/embed/modules/gradients.lua:15
  * The adjoint of the tangent: adds to gradients and to their duals.
- * Needs these as they were before the kernel, copied and put back: x. */
+ * Needs these fields with their contents before the kernel (save and restore them): x. */
 static inline RgStatus gradients_step_second(gradients_module *module_, double dt) {
   RgValue arguments_[1];
   arguments_[0].kind = RG_VALUE_NUMBER;
