@@ -30,7 +30,7 @@ local function find(name)
   return v
 end
 for name, v in pairs(rg) do
-  if type(v) == "table" and getmetatable(v) == nil and not rows.rg[name] then
+  if type(v) == "table" and not rows.rg[name] then -- a namespace
     for inner in pairs(v) do knows("rg", name .. "." .. inner) end
   else
     knows("rg", name)

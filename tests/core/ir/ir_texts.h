@@ -154,7 +154,7 @@
   "  run 0\n" \
   "  return %0\n" \
   "}\n" \
-  "task 0 = leaves axes=2 l0 t1 manager=2 factors=(8,4) cost=40 extra_threads {\n" \
+  "task 0 = leaves axes=2 l0 t1 manager=2 factors=(8,4) cost=40 spread=4 {\n" \
   "  reduction min slot=3: f32\n" \
   "  sums t0 offset=8 stride=8 count=16: f32\n" \
   "  body (%0: ptr, %1: i64, %2: i64) {\n" \
