@@ -29,13 +29,13 @@ describe("regolith build --love #compiled #cpu", function()
       hint: --love takes the folder of a game")
     local bare = scratch .. ".bare"
     shell(("mkdir '%s' && touch '%s/main.lua'"):format(bare, bare))
-    said(("--love '%s'"):format(bare), ("there is no '%s/build.lua', which would export the \z
-      game's kernels\nhint: or name the script: regolith build kernels.lua --love %s"):format(bare,
+    said(("--love '%s'"):format(bare), ("there is no '%s/build.lua' to export the game's \z
+      kernels\nhint: or name the script: regolith build kernels.lua --love %s"):format(bare,
       bare))
-    said(("--love '%s' -o game.zip"):format(scratch), "'game.zip' is no name of a game's \z
-      archive\nhint: -o game.love")
+    said(("--love '%s' -o game.zip"):format(scratch), "the name of a game's archive must end in .love, \z
+      got 'game.zip'\nhint: -o game.love")
     said(("--love '%s' --static -o game.love"):format(scratch),
-      "--love makes another kind of program than --static")
+      "--love cannot be combined with --static")
   end)
 
   it("makes an archive that plays without a compiler, and shows fire and walls", function()

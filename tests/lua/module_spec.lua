@@ -622,7 +622,7 @@ describe("a module with gradients #compiled #cpu", function()
     local session = rg.module(waves "header").session
     local header = require("regolith.module").header(session, path_of "header", "h")
     local said = header:match "(The adjoint:.-)static inline RgStatus h_push_grad"
-    assert.matches("The adjoint: adds to the gradients of elements that the kernel read", said)
+    assert.matches("The adjoint: adds to the gradients of what the kernel read,", said)
     assert.matches("before the kernel %(save and restore them%): [uv]", said)
     assert.matches("rg_random_streams before the kernel, rg_random_resume before this%. %*/", said)
   end)
