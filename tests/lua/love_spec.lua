@@ -32,8 +32,8 @@ describe("regolith build --love #compiled #cpu", function()
     said(("--love '%s'"):format(bare), ("there is no '%s/build.lua' to export the game's \z
       kernels\nhint: or name the script: regolith build kernels.lua --love %s"):format(bare,
       bare))
-    said(("--love '%s' -o game.zip"):format(scratch), "the name of a game's archive must end in .love, \z
-      got 'game.zip'\nhint: -o game.love")
+    said(("--love '%s' -o game.zip"):format(scratch), "the name of a game's archive must end in \z
+      .love, got 'game.zip'\nhint: -o game.love")
     said(("--love '%s' --static -o game.love"):format(scratch),
       "--love cannot be combined with --static")
   end)
