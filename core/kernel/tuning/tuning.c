@@ -505,7 +505,7 @@ const CompileWay *tuning_code_way(const Version *version) {
 
 /* The tuner whose trials continue: that of code, once its candidates are compiled, and then the
  * other, which runs the code that was chosen. */
-static Tuner *current_tuner(const Tuning *tuning, TuneEntry *entry) {
+static Tuner *current_tuner(TuneEntry *entry) {
   if (!entry->code.count) return &entry->tuner;
   bool is_decided = entry->code.kept != TUNE_UNDECIDED;
   return is_decided && entry->tuner.kept == TUNE_UNDECIDED ? &entry->tuner : &entry->code;
@@ -517,7 +517,7 @@ DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial) {
   trial->code = NULL;
   if (!entry) return (DeviceSwitches){0};
   if (may_have_code(kernel, trial->base, entry)) advance_code(kernel, trial->base, entry, false);
-  Tuner *tuner = current_tuner(tuning, entry);
+  Tuner *tuner = current_tuner(entry);
   int32_t wanted = wanted_trial(kernel, tuning, entry, tuner);
   if (wanted != TUNE_UNDECIDED) {
     tuner_begin_trial(tuner, wanted);
