@@ -154,7 +154,7 @@ end
 local core_names = { "shape", "view", "convert", "fill", "copy", "read", "read_i64", "write",
   "write_i64" }
 
---- Adds metamethods that raise errors: `one` ("a field") is no number, no function and no list.
+--- Adds metamethods that raise errors: `one` ("a field") is not a number, a function or a list.
 ---@param element_text string   "x[i]"
 function element.refuse_uses(meta, one, example, element_text)
   fail.refuse_arithmetic(meta, ("%s is not a number: arithmetic works on its elements, %s"):format(
@@ -406,7 +406,7 @@ function element.kind(kind)
     self[index.check(key)] = v
   end)
 
-  -- What a name means that is no method: a property, or the view of a member.
+  -- What a name means if it is not a method's: a property, or the view of a member.
   local function property_getter(methods, properties)
     local names = {}
     for name in pairs(methods) do names[#names + 1] = name end
