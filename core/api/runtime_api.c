@@ -32,7 +32,7 @@ bool api_enter(Program *program) {
   }
   if (error_is_set(&loose)) error_clear(&loose);
   if (error_is_set(&program->error)) error_clear(&program->error);
-  error_keep_more(&program->error, &program->errors);
+  error_attach_list(&program->error, &program->errors);
   guard_open(&program->guard);
   return true;
 }

@@ -11,7 +11,7 @@ static inline int64_t clock_ns(void) {
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 /* Processor time of the calling thread, which other threads and processes do not lengthen. Reading
- * it enters the kernel of the system. */
+ * it is a system call. */
 static inline int64_t clock_thread_ns(void) {
   struct timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

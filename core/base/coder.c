@@ -12,20 +12,20 @@ void coder_put(Coder *coder, uint8_t byte) { vec_push(coder->scratch, coder->out
 
 void coder_number(Coder *coder, int64_t *number) {
   if (!coder->reads) {
-    uint64_t left = (uint64_t)*number << 1 ^ (uint64_t)(*number >> 63);
-    for (; left >= 0x80; left >>= 7) coder_put(coder, (uint8_t)(left | 0x80));
-    coder_put(coder, (uint8_t)left);
+    uint64_t remaining = (uint64_t)*number << 1 ^ (uint64_t)(*number >> 63);
+    for (; remaining >= 0x80; remaining >>= 7) coder_put(coder, (uint8_t)(remaining | 0x80));
+    coder_put(coder, (uint8_t)remaining);
     return;
   }
-  uint64_t found = 0;
+  uint64_t decoded = 0;
   uint8_t byte = 0x80;
   for (int shift = 0; byte & 0x80; shift += 7) {
     byte = coder_get(coder);
     coder->is_broken |= shift > 63;
     if (coder->is_broken) break;
-    found |= (uint64_t)(byte & 0x7f) << shift;
+    decoded |= (uint64_t)(byte & 0x7f) << shift;
   }
-  *number = (int64_t)(found >> 1 ^ -(found & 1));
+  *number = (int64_t)(decoded >> 1 ^ -(decoded & 1));
 }
 
 void coder_count(Coder *coder, int32_t *count) {

@@ -16,7 +16,7 @@ const char *error_code_text(ErrorCode code) {
 
 void error_clear(Error *err) { memset(err, 0, sizeof *err); }
 
-void error_keep_more(Error *err, ErrorList *list) {
+void error_attach_list(Error *err, ErrorList *list) {
   list->count = list->error_count = list->unsaid = 0;
   err->more = list;
 }
@@ -24,15 +24,16 @@ void error_keep_more(Error *err, ErrorList *list) {
 /* -- further errors ---------------------------------------------------------------------------- */
 
 /* Does the list have room for one more note on its last error? */
-static bool takes_note(const ErrorList *list) {
+static bool has_room_for_note(const ErrorList *list) {
   int notes = 0;
   while (notes < list->count && list->rows[list->count - 1 - notes].is_note) notes++;
   return !list->unsaid && notes < ERROR_LIST_NOTES;
 }
 
-static bool has_room(ErrorList *list, const Error *other) {
-  if (other->is_note) return takes_note(list) && list->count < ERROR_LIST_ROWS;
-  bool fits = list->error_count < ERROR_LIST_MOST && list->count < ERROR_LIST_ROWS;
+/* Counts `other`, as an error or as dropped; false if the list has no room for it. */
+static bool reserve_row(ErrorList *list, const Error *other) {
+  if (other->is_note) return has_room_for_note(list) && list->count < ERROR_LIST_ROWS;
+  bool fits = list->error_count < ERROR_LIST_MAX_ERRORS && list->count < ERROR_LIST_ROWS;
   if (fits) list->error_count++;
   else list->unsaid++;
   return fits;
@@ -43,7 +44,7 @@ Error *error_add(Error *err, const Error *other) {
   ErrorList *list = err->more;
   Error *row = err;
   if (error_is_set(err)) {
-    if (!list || !has_room(list, other)) return NULL;
+    if (!list || !reserve_row(list, other)) return NULL;
     row = &list->rows[list->count++];
   }
   *row = *other;

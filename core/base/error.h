@@ -31,10 +31,10 @@ typedef struct Error {
   uint64_t launch;   /* the number, from 1 on, of the queued launch that failed; else 0 */
   char kernel[64];   /* and the name of its kernel */
   bool is_note;      /* in a list: a note on the error before it */
-  ErrorList *more;   /* borrowed; NULL: only the first is wanted */
+  ErrorList *more;   /* borrowed; NULL: only the first error is kept */
 } Error;
 
-enum { ERROR_LIST_ROWS = 40, ERROR_LIST_MOST = 9, ERROR_LIST_NOTES = 3 };
+enum { ERROR_LIST_ROWS = 40, ERROR_LIST_MAX_ERRORS = 9, ERROR_LIST_NOTES = 3 };
 struct ErrorList {
   int count;       /* rows in use */
   int error_count; /* rows that are not notes */
@@ -44,7 +44,7 @@ struct ErrorList {
 
 void error_clear(Error *err); /* also detaches its list */
 /* Attaches an empty list to an error that is not set. */
-void error_keep_more(Error *err, ErrorList *list);
+void error_attach_list(Error *err, ErrorList *list);
 /* Copies `other` to `err` itself if that is not set yet, else to a new row of the list. Returns the
  * copy, for hints, or NULL if it was dropped, because there is no list or no room. Notes on a
  * dropped error are dropped, too. */

@@ -1,13 +1,12 @@
-/* machine.h - the machines that code is made for, and the one that this is. What differs between
- * them is in the files of their names, or behind these words: device/processor.c (what a processor
- * can do), loader/relocate_*.c (how an object's addresses are written), jit/object.c (LLVM's
- * targets). */
+/* machine.h - the architectures that kernels are compiled for, and the one that this library was
+ * built for. Their differences are in: device/processor.c (what a processor supports),
+ * loader/relocate_*.c (how an object's addresses are written), jit/object.c (LLVM's targets). */
 #ifndef RG_BASE_MACHINE_H
 #define RG_BASE_MACHINE_H
 
 typedef enum Machine { MACHINE_X86_64, MACHINE_AARCH64, MACHINE_COUNT } Machine;
 
-/* ANY_PROCESSOR: the name, in jit/processor.def, of what each processor of this machine can do. */
+/* ANY_PROCESSOR: the row of jit/processor.def that each processor of this architecture supports. */
 #if defined(__x86_64__)
 #define MACHINE_HERE MACHINE_X86_64
 #define ANY_PROCESSOR "x86-64"

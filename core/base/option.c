@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const struct {
-  const char *name, *otherwise, *meaning;
+  const char *name, *default_text, *meaning;
 } options[] = {
 #define OPTION(NAME, DEFAULT, MEANING) {#NAME, DEFAULT, MEANING},
 #include "base/option.def"
@@ -18,12 +18,12 @@ const char *option_text(const char *name) {
   const char *text = getenv(name);
   if (text && *text) return text;
   for (int i = 0; i < OPTION_COUNT; i++)
-    if (!strcmp(options[i].name, name)) return options[i].otherwise;
+    if (!strcmp(options[i].name, name)) return options[i].default_text;
   return "";
 }
 
-/* The position of `word` in a comma-separated list, where it ends at ',', ':' or the end; else
- * NULL. */
+/* Where `word` begins in a comma-separated list, in which ',', ':' or the end follows it; NULL if
+ * the list does not contain it. */
 static const char *find_word(const char *list, const char *word) {
   size_t length = strlen(word);
   for (const char *at = list; at; at = strchr(at, ',')) {
@@ -73,6 +73,6 @@ bool option_parse_bytes(const char *text, uint64_t *size_bytes, Error *err) {
 
 void option_print_help(void) {
   for (int i = 0; i < OPTION_COUNT; i++)
-    printf("%-15s %-8s %s\n", options[i].name, options[i].otherwise[0] ? options[i].otherwise : "-",
-           options[i].meaning);
+    printf("%-15s %-8s %s\n", options[i].name,
+           options[i].default_text[0] ? options[i].default_text : "-", options[i].meaning);
 }

@@ -40,8 +40,8 @@ static void drain(Owner *owner) {
 
 /* A thread is identified by an aligned thread-local address, whose low bits hold the requests of
  * other threads. */
-enum { TO_DRAIN = 1, TO_END = 2, ASKED = TO_DRAIN | TO_END };
-static _Thread_local _Alignas(ASKED + 1) char mark;
+enum { REQUEST_DRAIN = 1, REQUEST_END = 2, REQUESTS = REQUEST_DRAIN | REQUEST_END };
+static _Thread_local _Alignas(REQUESTS + 1) char mark;
 
 static bool claim(Owner *owner) {
   uintptr_t none = 0;
@@ -49,14 +49,14 @@ static bool claim(Owner *owner) {
 }
 
 /* Adds a request for the thread that is inside; false if none is. */
-static bool ask(Owner *owner, uintptr_t what) {
+static bool request(Owner *owner, uintptr_t what) {
   uintptr_t inside = atomic_load(&owner->inside);
   while (inside && !atomic_compare_exchange_weak(&owner->inside, &inside, inside | what)) continue;
   return inside;
 }
 
 bool owner_is_mine(Owner *owner) {
-  return (atomic_load(&owner->inside) & ~(uintptr_t)ASKED) == (uintptr_t)&mark;
+  return (atomic_load(&owner->inside) & ~(uintptr_t)REQUESTS) == (uintptr_t)&mark;
 }
 
 bool owner_enter(Owner *owner) {
@@ -69,15 +69,15 @@ void owner_leave(Owner *owner) {
   for (;;) {
     uintptr_t inside = (uintptr_t)&mark;
     if (atomic_compare_exchange_strong(&owner->inside, &inside, 0)) return;
-    if (inside & TO_END) break;
-    atomic_fetch_and(&owner->inside, ~(uintptr_t)TO_DRAIN);
+    if (inside & REQUEST_END) break;
+    atomic_fetch_and(&owner->inside, ~(uintptr_t)REQUEST_DRAIN);
     drain(owner);
   }
   atomic_store(&owner->inside, 0);
   owner->end(owner); /* the thread that asked for it does not wait */
 }
 
-bool owner_end_on_leave(Owner *owner) { return ask(owner, TO_END); }
+bool owner_end_on_leave(Owner *owner) { return request(owner, REQUEST_END); }
 
 bool owner_check(const Owner *owner, Error *err) {
   return !owner->has_ended ||
@@ -117,7 +117,7 @@ void object_release(Object *object) {
       owner_leave(owner);
       break;
     }
-    if (ask(owner, TO_DRAIN)) break;
+    if (request(owner, REQUEST_DRAIN)) break;
   }
   owner_release(owner);
 }

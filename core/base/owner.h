@@ -25,7 +25,7 @@ struct Object { /* the first member of every counted object */
   Object *next_retired;
 };
 
-/* the first member of a runtime; allocated by the C library's heap, freed by owner_release */
+/* The first member of a runtime; freed by owner_release. */
 struct Owner {
   Heap heap;
   _Atomic int32_t count; /* the runtime's handle and every object */
@@ -33,7 +33,7 @@ struct Owner {
   _Atomic uintptr_t inside;
   void (*end)(Owner *owner); /* for owner_end_on_leave */
   _Atomic(Object *) retired; /* released for the last time, waiting to be freed */
-  bool has_ended;            /* from here on only releases succeed */
+  bool has_ended;            /* set when the runtime ends: from then on only releases succeed */
 };
 
 /* A new object of `size_bytes` that begins with an Owner, held once. Its heap uses `source` and

@@ -9,7 +9,8 @@
 
 enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20, ALIGNMENT = 16 };
 
-/* After each allocation: a pointer read past its end is not NULL, and following it ends a test. */
+/* Bytes after each allocation, filled so that a pointer read past its end is not NULL: following it
+ * ends a test. */
 #ifdef RG_DEBUG
 enum { RED_ZONE = 64 };
 #else
@@ -18,7 +19,7 @@ enum { RED_ZONE = 0 };
 
 struct ScratchBlock {
   ScratchBlock *older;
-  size_t pad;
+  size_t padding;
   char bytes[];
 };
 
@@ -41,10 +42,10 @@ static _Noreturn void run_out(void) {
   guard_leave(&failure);
 }
 
-static void add_block(Scratch *scratch, size_t least_bytes) {
+static void add_block(Scratch *scratch, size_t min_bytes) {
   size_t size = scratch->total / 4 > FIRST_BLOCK ? scratch->total / 4 : FIRST_BLOCK;
   if (size > LARGEST_BLOCK) size = LARGEST_BLOCK;
-  if (size < least_bytes) size = least_bytes;
+  if (size < min_bytes) size = min_bytes;
   ScratchBlock *block = heap_alloc(scratch->heap, sizeof *block + size);
   if (!block) run_out();
   block->older = scratch->blocks;

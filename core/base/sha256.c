@@ -28,13 +28,13 @@ static uint32_t read_word(const uint8_t *at) {
   return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-static void add_block(uint32_t state[8], const uint8_t *block) {
+static void hash_block(uint32_t state[8], const uint8_t *block) {
   uint32_t w[64], v[8];
   for (int k = 0; k < 16; k++) w[k] = read_word(block + 4 * k);
   for (int k = 16; k < 64; k++) {
-    uint32_t early = rotate(w[k - 15], 7) ^ rotate(w[k - 15], 18) ^ w[k - 15] >> 3;
-    uint32_t late = rotate(w[k - 2], 17) ^ rotate(w[k - 2], 19) ^ w[k - 2] >> 10;
-    w[k] = w[k - 16] + early + w[k - 7] + late;
+    uint32_t small_0 = rotate(w[k - 15], 7) ^ rotate(w[k - 15], 18) ^ w[k - 15] >> 3;
+    uint32_t small_1 = rotate(w[k - 2], 17) ^ rotate(w[k - 2], 19) ^ w[k - 2] >> 10;
+    w[k] = w[k - 16] + small_0 + w[k - 7] + small_1;
   }
   memcpy(v, state, sizeof v);
   for (int k = 0; k < 64; k++) {
@@ -50,18 +50,18 @@ static void add_block(uint32_t state[8], const uint8_t *block) {
   for (int k = 0; k < 8; k++) state[k] += v[k];
 }
 
-void sha256(const void *data, size_t size_bytes, uint8_t sum[SHA256_BYTES]) {
+void sha256(const void *data, size_t size_bytes, uint8_t digest[SHA256_BYTES]) {
   uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const uint8_t *bytes = data;
-  size_t whole = size_bytes / BLOCK_BYTES * BLOCK_BYTES, rest = size_bytes - whole;
+  size_t whole = size_bytes / BLOCK_BYTES * BLOCK_BYTES, remainder = size_bytes - whole;
   uint8_t tail[2 * BLOCK_BYTES] = {0};
-  size_t tail_bytes = rest < BLOCK_BYTES - 8 ? BLOCK_BYTES : 2 * BLOCK_BYTES;
-  if (rest) memcpy(tail, bytes + whole, rest);
-  tail[rest] = 0x80;
+  size_t tail_bytes = remainder < BLOCK_BYTES - 8 ? BLOCK_BYTES : 2 * BLOCK_BYTES;
+  if (remainder) memcpy(tail, bytes + whole, remainder);
+  tail[remainder] = 0x80;
   for (int k = 0; k < 8; k++)
     tail[tail_bytes - 1 - (size_t)k] = (uint8_t)((uint64_t)size_bytes * 8 >> 8 * k);
-  for (size_t at = 0; at < whole; at += BLOCK_BYTES) add_block(state, bytes + at);
-  for (size_t at = 0; at < tail_bytes; at += BLOCK_BYTES) add_block(state, tail + at);
-  for (int k = 0; k < SHA256_BYTES; k++) sum[k] = (uint8_t)(state[k / 4] >> (24 - k % 4 * 8));
+  for (size_t at = 0; at < whole; at += BLOCK_BYTES) hash_block(state, bytes + at);
+  for (size_t at = 0; at < tail_bytes; at += BLOCK_BYTES) hash_block(state, tail + at);
+  for (int k = 0; k < SHA256_BYTES; k++) digest[k] = (uint8_t)(state[k / 4] >> (24 - k % 4 * 8));
 }

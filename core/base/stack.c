@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/* Bytes. RESERVE: for the runtime, one function's stack frame, and signal handlers. UNKNOWN: the
- * space that is assumed to be left on a stack of unknown size, such as a host's coroutine. */
-enum { RESERVE = 96 << 10, UNKNOWN = 32 << 10 };
+/* Bytes. RESERVE: for the runtime, one function's stack frame, and signal handlers. ASSUMED_LEFT:
+ * what is assumed to be left on a stack of unknown size, such as that of a host's coroutine. */
+enum { RESERVE = 96 << 10, ASSUMED_LEFT = 32 << 10 };
 
 typedef struct Stack {
   uint64_t low, high;
@@ -31,7 +31,7 @@ uint64_t stack_end(void) {
   static _Thread_local Stack own;
   uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
   if (!own.high) own = look_up();
-  if (here < own.low || here >= own.high) return here - UNKNOWN;
+  if (here < own.low || here >= own.high) return here - ASSUMED_LEFT;
   uint64_t quarter = (own.high - own.low) / 4;
   return own.low + (quarter < RESERVE ? quarter : RESERVE);
 }

@@ -6,7 +6,7 @@
 
 void strbuf_init(StrBuf *buf, Scratch *scratch) { *buf = (StrBuf){.scratch = scratch}; }
 
-static void reserve(StrBuf *buf, int more) {
+static void ensure_capacity(StrBuf *buf, int more) {
   int needed = buf->length + more + 1;
   if (needed <= buf->capacity) return;
   int capacity = buf->capacity ? buf->capacity * 2 : 128;
@@ -18,7 +18,7 @@ static void reserve(StrBuf *buf, int more) {
 }
 
 void strbuf_add(StrBuf *buf, const char *data, int length) {
-  reserve(buf, length);
+  ensure_capacity(buf, length);
   if (length) memcpy(buf->data + buf->length, data, (size_t)length);
   buf->length += length;
   buf->data[buf->length] = 0;
@@ -33,7 +33,7 @@ void strbuf_format(StrBuf *buf, const char *format, ...) {
   va_copy(again, args);
   int length = vsnprintf(NULL, 0, format, args);
   va_end(args);
-  reserve(buf, length);
+  ensure_capacity(buf, length);
   vsnprintf(buf->data + buf->length, (size_t)length + 1, format, again);
   va_end(again);
   buf->length += length;
@@ -52,12 +52,12 @@ void strbuf_float(StrBuf *buf, char style, int digits, double value) {
 
 const char *strbuf_end(StrBuf *buf) { return buf->data ? buf->data : ""; }
 
-/* -- names that were meant --------------------------------------------------------------------- */
+/* -- "did you mean" ---------------------------------------------------------------------------- */
 
 enum { LONGEST_NAME = 40 };
 
 /* Edit distance; two swapped letters count as one edit. */
-static int distance(Str a, Str b) {
+static int edit_distance(Str a, Str b) {
   int rows[3][LONGEST_NAME + 1], *two_ago = rows[0], *previous = rows[1], *row = rows[2];
   if (a.length > LONGEST_NAME || b.length > LONGEST_NAME) return LONGEST_NAME;
   for (int j = 0; j <= b.length; j++) row[j] = j;
@@ -85,13 +85,14 @@ static bool is_swap(Str a, Str b) {
   return at + 1 < a.length && a.data[at] == b.data[at + 1] && a.data[at + 1] == b.data[at];
 }
 
-static bool is_equal_but_for_case(Str a, Str b) {
+static bool equals_ignoring_case(Str a, Str b) {
   return a.length == b.length && !strncasecmp(a.data, b.data, (size_t)a.length);
 }
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Another letter in a word of three is another word, `pos` and `pop`; not so another digit. */
+/* In names of up to three letters, a different letter makes a different name, such as `pos` and
+ * `pop`; a different digit may be a typing error. */
 static bool is_other_word(Str a, Str b) {
   if (a.length > 3 || a.length != b.length || is_swap(a, b)) return false;
   for (int i = 0; i < a.length; i++)
@@ -99,8 +100,9 @@ static bool is_other_word(Str a, Str b) {
   return false;
 }
 
-/* A slip is one edit, in longer words two, which leave the first letter as it is. */
-static bool is_slip(Str name, Str candidate, int edits) {
+/* Is the difference small enough for a typing error: one edit, or two in a longer name whose first
+ * letter is right? */
+static bool is_typo(Str name, Str candidate, int edits) {
   if (edits == 1) return !is_other_word(name, candidate);
   return edits == 2 && name.length > 5 && candidate.length > 3 && name.data[0] == candidate.data[0];
 }
@@ -111,7 +113,8 @@ Str str_after_dot(Str name) {
   return (Str){name.data + from, name.length - from};
 }
 
-static bool is_beside(Str a, Str b) {
+/* Do both dotted names have the same part before the last dot? */
+static bool is_same_table(Str a, Str b) {
   Str before_a = {a.data, a.length - str_after_dot(a).length};
   Str before_b = {b.data, b.length - str_after_dot(b).length};
   return str_equal(before_a, before_b);
@@ -135,7 +138,7 @@ static const char *find_synonym(Str name, const char *const *candidates, int cou
   for (int number = 0; (ours = str_synonym(str_after_dot(name), number)); number++)
     for (int i = 0; i < count; i++) {
       Str candidate = str_of(candidates[i]);
-      if (is_beside(name, candidate) && str_is(str_after_dot(candidate), ours))
+      if (is_same_table(name, candidate) && str_is(str_after_dot(candidate), ours))
         return candidates[i];
     }
   return NULL;
@@ -148,10 +151,10 @@ const char *str_nearest(Str name, const char *const *candidates, int count) {
   Str last = str_after_dot(name);
   for (int i = 0; i < count; i++) {
     Str candidate = str_of(candidates[i]);
-    if (!is_beside(name, candidate) || str_equal(name, candidate)) continue;
-    int edits = distance(last, str_after_dot(candidate));
-    if (is_equal_but_for_case(last, str_after_dot(candidate))) return candidates[i];
-    if (edits >= best_edits || !is_slip(last, str_after_dot(candidate), edits)) continue;
+    if (!is_same_table(name, candidate) || str_equal(name, candidate)) continue;
+    int edits = edit_distance(last, str_after_dot(candidate));
+    if (equals_ignoring_case(last, str_after_dot(candidate))) return candidates[i];
+    if (edits >= best_edits || !is_typo(last, str_after_dot(candidate), edits)) continue;
     best_edits = edits;
     best = candidates[i];
   }

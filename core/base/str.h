@@ -37,8 +37,9 @@ void strbuf_float(StrBuf *buf, char style, int digits, double value);
 const char *strbuf_end(StrBuf *buf);
 
 /* The candidate that the user probably meant by `name`, or NULL: for "did you mean". It is a
- * synonym of the name, or else the nearest spelling if that is near enough to be a slip. Dotted
- * names are compared within the same table: "rg.rand" becomes "rg.random", never "math.random". */
+ * synonym of the name, or else the nearest spelling if that is near enough for a typing error.
+ * Dotted names are compared within the same table: "rg.rand" becomes "rg.random", never
+ * "math.random". */
 const char *str_nearest(Str name, const char *const *candidates, int count);
 /* Row `number` (from 0) of the synonyms of `word`; NULL past the last one. */
 const char *str_synonym(Str word, int number);

@@ -40,7 +40,7 @@ static void forget(CpuDevice *cpu, int32_t at) {
 void prefault_request(Device *device, uint8_t *from, uint64_t size_bytes) {
   CpuDevice *cpu = (CpuDevice *)device;
   arena_prefault(from, size_bytes);
-  if (!size_bytes || size_bytes > ARENA_PRESENT) return;
+  if (!size_bytes || size_bytes > ARENA_MAX_POPULATED) return;
   size_t count = (size_t)cpu->waiting_count;
   Waiting *waiting = heap_resize(device->heap, cpu->waiting, sizeof *waiting * (count + 1));
   if (!waiting) return;

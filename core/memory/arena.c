@@ -41,20 +41,20 @@ static uint8_t *reserve(uint64_t size_bytes, uint64_t guard, int protection) {
 }
 
 bool arena_reserve(Arena *arena, uint64_t size_bytes, uint64_t least_bytes, Error *err) {
-  uint64_t least = align_up(least_bytes ? least_bytes : 1, ARENA_ALIGN);
-  uint64_t size = align_up(size_bytes > least ? size_bytes : least, ARENA_ALIGN);
+  uint64_t min_size = align_up(least_bytes ? least_bytes : 1, ARENA_ALIGN);
+  uint64_t size = align_up(size_bytes > min_size ? size_bytes : min_size, ARENA_ALIGN);
   for (;;) {
     uint8_t *base = reserve(size, arena->guard, PROT_READ | PROT_WRITE);
     if (base) {
       *arena = (Arena){base, size, arena->guard};
       return true;
     }
-    if (size == least)
+    if (size == min_size)
       return error_set(err, RG_ERROR_MEMORY,
                        "the system refuses an address range of %llu bytes (%s)",
                        (unsigned long long)size, strerror(errno));
     size = align_up(size / 2, ARENA_ALIGN);
-    if (size < least) size = least;
+    if (size < min_size) size = min_size;
   }
 }
 
@@ -69,8 +69,8 @@ bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err) {
 }
 
 void arena_release(Arena *arena) {
-  uint64_t beyond = arena->guard ? 2 * arena->guard : ARENA_TAIL;
-  if (arena->base) munmap(arena->base - arena->guard, arena->reserved + beyond);
+  uint64_t outside_bytes = arena->guard ? 2 * arena->guard : ARENA_TAIL;
+  if (arena->base) munmap(arena->base - arena->guard, arena->reserved + outside_bytes);
   *arena = (Arena){0};
 }
 
@@ -118,7 +118,7 @@ static void populate(uint8_t *from, uint64_t size_bytes, int advice) {
 
 void arena_prefault(uint8_t *from, uint64_t size_bytes) {
   arena_prefer_huge_pages(from, size_bytes);
-  if (size_bytes > ARENA_PRESENT && size_bytes <= ARENA_READABLE)
+  if (size_bytes > ARENA_MAX_POPULATED && size_bytes <= ARENA_MAX_PREFAULTED)
     populate(from, size_bytes, MADV_POPULATE_READ);
 }
 

@@ -12,7 +12,8 @@ typedef struct Arena {
   uint64_t guard; /* inaccessible bytes on each side: 0, or ARENA_GUARD */
 } Arena;
 
-/* More than the distance by which a wrapped i32 index can miss, with elements of 8 bytes. */
+/* Larger than the distance by which an i32 index that wraps around can miss, with elements of 8
+ * bytes. */
 #define ARENA_GUARD ((uint64_t)1 << 36)
 
 /* Reserves up to `size_bytes`, at least `least_bytes`, readable and writable, zero until written;
@@ -39,13 +40,13 @@ bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err);
 void arena_prefer_huge_pages(uint8_t *from, uint64_t size_bytes);
 /* For a range that will be used as a whole: its pages become huge, too. A vector access takes a
  * hundred times as long if a page under masked-off lanes is absent, so pages are pre-faulted where
- * that is cheap, including the one after the last byte. Ranges of more than ARENA_PRESENT bytes, up
- * to ARENA_READABLE, are pre-faulted here, for reading; smaller ones by arena_populate, before a
- * kernel uses them. */
+ * that is cheap, including the one after the last byte. Ranges of more than ARENA_MAX_POPULATED
+ * bytes, up to ARENA_MAX_PREFAULTED, are pre-faulted here, for reading; smaller ones by
+ * arena_populate, before a kernel uses them. */
 void arena_prefault(uint8_t *from, uint64_t size_bytes);
 void arena_populate(uint8_t *from, uint64_t size_bytes);
-#define ARENA_PRESENT ((uint64_t)64 << 20)
-#define ARENA_READABLE ((uint64_t)1 << 30)
+#define ARENA_MAX_POPULATED ((uint64_t)64 << 20)
+#define ARENA_MAX_PREFAULTED ((uint64_t)1 << 30)
 /* Bytes of the range that are in memory now. */
 uint64_t arena_resident(const uint8_t *from, uint64_t size_bytes);
 

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { MOST_CACHES = 8 };
+enum { MAX_CACHES = 8 };
 /* an upper limit for one processor's share of a cache */
-static const uint64_t most_each = 16 << 20;
+static const uint64_t max_share = 16 << 20;
 
 static FILE *open_file(int index, const char *name) {
   char path[96];
@@ -41,13 +41,13 @@ static uint64_t bytes_of(int index) {
   if (fscanf(file, "%llu%c", &number, &unit) < 1) number = 0;
   fclose(file);
   uint64_t bytes = number << (unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0);
-  uint64_t most = sharers_of(index) * most_each;
+  uint64_t most = sharers_of(index) * max_share;
   return most && most < bytes ? most : bytes;
 }
 
 uint64_t cache_bytes(void) {
   uint64_t most = 0;
-  for (int index = 0; index < MOST_CACHES; index++) {
+  for (int index = 0; index < MAX_CACHES; index++) {
     uint64_t bytes = bytes_of(index);
     if (bytes > most) most = bytes;
   }

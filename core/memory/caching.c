@@ -9,16 +9,16 @@
 
 enum {
   ROUND = 512,
-  SMALL = 1 << 20,
+  MAX_SMALL = 1 << 20,
   SMALL_SEGMENT = 2 << 20,
-  MEDIUM = 10 << 20,
+  MIN_SEPARATE = 10 << 20,
   LARGE_SEGMENT = 20 << 20,
   LARGE_ROUND = 2 << 20
 };
 
 static uint64_t segment_for(uint64_t size) {
-  if (size <= SMALL) return SMALL_SEGMENT;
-  return size < MEDIUM ? LARGE_SEGMENT : align_up(size, LARGE_ROUND);
+  if (size <= MAX_SMALL) return SMALL_SEGMENT;
+  return size < MIN_SEPARATE ? LARGE_SEGMENT : align_up(size, LARGE_ROUND);
 }
 
 static FreeIndex *index_of(MemoryPool *pool, const MemoryBlock *block) {
@@ -28,46 +28,46 @@ static FreeIndex *index_of(MemoryPool *pool, const MemoryBlock *block) {
 static MemoryBlock *add_segment(MemoryPool *pool, uint64_t size) {
   MemoryBlock *block = pool_add(pool, segment_for(size));
   if (!block) return NULL;
-  block->is_small = size <= SMALL;
+  block->is_small = size <= MAX_SMALL;
   block->previous = pool->last;
   if (pool->last) pool->last->next = block;
   else pool->first = block;
   return pool->last = block;
 }
 
-static bool leaves_a_rest(const MemoryBlock *block, uint64_t size) {
-  uint64_t rest = block->size - size;
-  return block->is_small ? rest >= ROUND : rest > SMALL;
+static bool is_worth_splitting(const MemoryBlock *block, uint64_t size) {
+  uint64_t remainder = block->size - size;
+  return block->is_small ? remainder >= ROUND : remainder > MAX_SMALL;
 }
 
-static MemoryBlock *cut(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
-  MemoryBlock *rest = leaves_a_rest(block, size) ? pool_split(pool, block, size) : NULL;
-  if (!rest) return block;
-  rest->is_small = block->is_small;
-  free_index_add(index_of(pool, rest), rest);
+static MemoryBlock *split_off(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
+  MemoryBlock *remainder = is_worth_splitting(block, size) ? pool_split(pool, block, size) : NULL;
+  if (!remainder) return block;
+  remainder->is_small = block->is_small;
+  free_index_add(index_of(pool, remainder), remainder);
   return block;
 }
 
 static MemoryBlock *allocate(MemoryPool *pool, uint64_t size_bytes) {
   uint64_t size = align_up(size_bytes ? size_bytes : 1, ROUND);
-  FreeIndex *index = size <= SMALL ? &pool->small : &pool->free;
+  FreeIndex *index = size <= MAX_SMALL ? &pool->small : &pool->free;
   MemoryBlock *block = free_index_find(index, size);
   if (block) free_index_remove(index, block);
   else block = add_segment(pool, size);
   if (!block) return NULL;
-  block = cut(pool, block, size);
+  block = split_off(pool, block, size);
   block->dirty = block->size; /* any byte may have been used */
   return block;
 }
 
 /* Is the next block free, and in the same segment? */
-static bool joins_next(const MemoryBlock *block) {
+static bool can_join_next(const MemoryBlock *block) {
   return block->next && block->next->is_free && !block->next->chunk_size;
 }
 
 static void free_block(MemoryPool *pool, MemoryBlock *block) {
   FreeIndex *index = index_of(pool, block);
-  if (joins_next(block)) {
+  if (can_join_next(block)) {
     free_index_remove(index, block->next);
     pool_join(pool, block);
   }
@@ -101,23 +101,23 @@ static uint64_t largest(const MemoryPool *pool) {
   return block ? block->size : 0;
 }
 
-static bool is_valid(const MemoryPool *pool, const char **broken) {
+static bool is_valid(const MemoryPool *pool, const char **violated) {
   uint64_t reserved = 0, in_use = 0;
   int64_t free_count = 0;
   for (const MemoryBlock *block = pool->first; block; block = block->next) {
     const FreeIndex *index = block->is_small ? &pool->small : &pool->free;
-    *broken = "blocks of a segment follow each other without gaps";
+    *violated = "blocks of a segment follow each other without gaps";
     if (!block->chunk_size && block->at != block->previous->at + block->previous->size)
       return false;
-    *broken = "two neighbours of a segment are not both free";
-    if (block->is_free && joins_next(block)) return false;
-    *broken = "the index contains the free blocks";
+    *violated = "two neighbours of a segment are not both free";
+    if (block->is_free && can_join_next(block)) return false;
+    *violated = "the index contains the free blocks";
     if (block->is_free && !free_index_has(index, block)) return false;
     reserved += block->chunk_size;
     free_count += block->is_free;
     if (!block->is_free) in_use += block->size;
   }
-  *broken = "the counts are those of the blocks";
+  *violated = "the counts are those of the blocks";
   return reserved == pool->usage.reserved && in_use == pool->usage.in_use &&
          free_count == pool->free.count + pool->small.count;
 }

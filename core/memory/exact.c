@@ -24,9 +24,9 @@ static void free_block(MemoryPool *pool, MemoryBlock *block) {
   span_free(pool, block);
 }
 
-static bool is_valid(const MemoryPool *pool, const char **broken) {
-  *broken = "all reserved bytes are in use";
-  return pool->usage.reserved == pool->usage.in_use && span_is_valid(pool, broken);
+static bool is_valid(const MemoryPool *pool, const char **violated) {
+  *violated = "all reserved bytes are in use";
+  return pool->usage.reserved == pool->usage.in_use && span_is_valid(pool, violated);
 }
 
 static void end(MemoryPool *pool) {

@@ -6,7 +6,7 @@
 #include "base/bits.h"
 #include "memory/strategy.h"
 
-enum { SLACK = 16 << 20, SLACK_PART = 50, IDLE_NS = 1000000000 };
+enum { SLACK = 16 << 20, SLACK_DIVISOR = 50, IDLE_NS = 1000000000 };
 
 /* -- pages ------------------------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ static uint64_t page_at(const MemoryPool *pool, uint64_t page) {
   return pool->source.base + page * page_bytes(pool);
 }
 
-static bool have_pages(MemoryPool *pool, uint64_t count) {
+static bool ensure_page_records(MemoryPool *pool, uint64_t count) {
   if (count <= pool->page_capacity) return true;
   uint64_t capacity = count * 2 > 64 ? count * 2 : 64;
   MemoryPage *pages = heap_resize(pool->heap, pool->pages, capacity * sizeof *pages);
@@ -33,16 +33,16 @@ static bool have_pages(MemoryPool *pool, uint64_t count) {
 }
 
 /* Records the bytes on pages without users. */
-static void note_idle(MemoryPool *pool) {
+static void update_min_idle(MemoryPool *pool) {
   uint64_t idle = pool->usage.reserved - pool->used_pages * page_bytes(pool);
-  if (idle < pool->idle_least) pool->idle_least = idle;
+  if (idle < pool->min_idle) pool->min_idle = idle;
 }
 
-static void drop_memory(MemoryPool *pool, uint64_t first, uint64_t past) {
+static void decommit_pages(MemoryPool *pool, uint64_t first, uint64_t past) {
   pool->source.decommit(pool->source.data, page_at(pool, first), (past - first) * page_bytes(pool));
   pool->usage.reserved -= (past - first) * page_bytes(pool);
   for (uint64_t k = first; k < past; k++) pool->pages[k].has_memory = false;
-  note_idle(pool);
+  update_min_idle(pool);
 }
 
 static bool is_idle(const MemoryPage *page) { return page->has_memory && !page->users; }
@@ -62,20 +62,20 @@ static void reclaim(MemoryPool *pool, uint64_t bytes) {
   for (uint64_t past = pool->page_capacity; past > 0 && pool->usage.reserved > least;) {
     uint64_t most = (pool->usage.reserved - least + page_bytes(pool) - 1) / page_bytes(pool);
     uint64_t first = first_idle(pool, past, most);
-    if (first < past) drop_memory(pool, first, past);
+    if (first < past) decommit_pages(pool, first, past);
     past = first < past ? first : past - 1;
   }
 }
 
 /* Limit for reserved bytes. Idle memory stays where it is until more than the peak use plus this
  * slack would be reserved; then it moves to where it is needed. */
-static uint64_t most_reserved(const MemoryPool *pool) {
+static uint64_t reserve_limit(const MemoryPool *pool) {
   uint64_t most = pool->usage.peak_in_use;
-  return most + max_i64((int64_t)most / SLACK_PART, SLACK);
+  return most + max_i64((int64_t)most / SLACK_DIVISOR, SLACK);
 }
 
-static bool add_memory(MemoryPool *pool, uint64_t first, uint64_t past) {
-  uint64_t bytes = (past - first) * page_bytes(pool), most = most_reserved(pool);
+static bool commit_range(MemoryPool *pool, uint64_t first, uint64_t past) {
+  uint64_t bytes = (past - first) * page_bytes(pool), most = reserve_limit(pool);
   if (pool->usage.reserved + bytes > most) reclaim(pool, pool->usage.reserved + bytes - most);
   if (!pool->source.commit(pool->source.data, page_at(pool, first), bytes)) return false;
   pool->usage.device_calls++;
@@ -90,18 +90,18 @@ static uint64_t skip_pages(const MemoryPool *pool, uint64_t first, uint64_t past
   return first;
 }
 
-static bool fill_pages(MemoryPool *pool, uint64_t first, uint64_t past) {
+static bool commit_pages(MemoryPool *pool, uint64_t first, uint64_t past) {
   uint64_t begin = skip_pages(pool, first, past, false);
   while (begin < past) {
     uint64_t end = skip_pages(pool, begin, past, true);
-    if (!add_memory(pool, begin, end)) return false;
+    if (!commit_range(pool, begin, end)) return false;
     begin = skip_pages(pool, end, past, false);
   }
   return true;
 }
 
 /* Adds a user to the pages under the block, and commits them; false if that failed for some. */
-static bool use_pages(MemoryPool *pool, const MemoryBlock *block) {
+static bool add_page_users(MemoryPool *pool, const MemoryBlock *block) {
   uint64_t first = page_of(pool, block->at), past = page_of(pool, block->at + block->size - 1) + 1;
   MemoryPage *pages = pool->pages;
   bool have_memory = true;
@@ -109,10 +109,10 @@ static bool use_pages(MemoryPool *pool, const MemoryBlock *block) {
     pool->used_pages += !pages[k].users++;
     have_memory &= pages[k].has_memory;
   }
-  return have_memory || fill_pages(pool, first, past);
+  return have_memory || commit_pages(pool, first, past);
 }
 
-static void leave_pages(MemoryPool *pool, const MemoryBlock *block) {
+static void remove_page_users(MemoryPool *pool, const MemoryBlock *block) {
   uint64_t first = page_of(pool, block->at), past = page_of(pool, block->at + block->size - 1) + 1;
   MemoryPage *pages = pool->pages;
   for (uint64_t k = first; k < past; k++) pool->used_pages -= !--pages[k].users;
@@ -121,21 +121,22 @@ static void leave_pages(MemoryPool *pool, const MemoryBlock *block) {
 /* -- blocks ------------------------------------------------------------------------------------ */
 
 static void free_block(MemoryPool *pool, MemoryBlock *block) {
-  leave_pages(pool, block);
+  remove_page_users(pool, block);
   span_free(pool, block);
 }
 
 static MemoryBlock *allocate(MemoryPool *pool, uint64_t size_bytes) {
   uint64_t size = align_up(size_bytes ? size_bytes : 1, MEMORY_ALIGN);
   if (size > pool->source.size_bytes) return NULL;
-  if (!have_pages(pool, page_of(pool, span_end(pool)) + size / page_bytes(pool) + 2)) return NULL;
+  if (!ensure_page_records(pool, page_of(pool, span_end(pool)) + size / page_bytes(pool) + 2))
+    return NULL;
   MemoryBlock *block = span_allocate(pool, size);
   if (!block) return NULL;
-  if (!use_pages(pool, block)) {
+  if (!add_page_users(pool, block)) {
     free_block(pool, block);
     return NULL;
   }
-  note_idle(pool);
+  update_min_idle(pool);
   uint64_t past = block->at + block->size, clean = pool->clean_from;
   block->dirty = clean > block->at ? (clean < past ? clean : past) - block->at : 0;
   if (past > clean) pool->clean_from = past;
@@ -148,7 +149,7 @@ static void trim(MemoryPool *pool) {
   uint64_t count = pool->page_capacity, past;
   for (uint64_t k = 0; k < count; k = past) {
     for (past = k; past < count && is_idle(&pool->pages[past]);) past++;
-    if (past > k) drop_memory(pool, k, past);
+    if (past > k) decommit_pages(pool, k, past);
     else past++;
   }
   span_trim(pool); /* the next block begins there */
@@ -158,9 +159,9 @@ static void trim(MemoryPool *pool) {
  * frees the same each time uses all of its memory each time. */
 static void tick(MemoryPool *pool, int64_t now_ns) {
   if (now_ns - pool->idle_since_ns < IDLE_NS) return;
-  if (pool->idle_least > SLACK) reclaim(pool, pool->idle_least - SLACK);
-  pool->idle_least = UINT64_MAX;
-  note_idle(pool);
+  if (pool->min_idle > SLACK) reclaim(pool, pool->min_idle - SLACK);
+  pool->min_idle = UINT64_MAX;
+  update_min_idle(pool);
   pool->idle_since_ns = now_ns;
 }
 
@@ -171,23 +172,23 @@ static bool has_pages(const MemoryPool *pool, const MemoryBlock *block) {
   return true;
 }
 
-static bool is_valid(const MemoryPool *pool, const char **broken) {
+static bool is_valid(const MemoryPool *pool, const char **violated) {
   uint64_t reserved = 0, used = 0;
-  *broken = "pages of blocks that are held have memory, and users";
+  *violated = "pages of blocks that are held have memory, and users";
   for (const MemoryBlock *block = pool->first; block; block = block->next)
     if (!block->is_free && !has_pages(pool, block)) return false;
   for (uint64_t k = 0; k < pool->page_capacity; k++) {
     reserved += pool->pages[k].has_memory ? page_bytes(pool) : 0;
     used += pool->pages[k].users > 0;
   }
-  *broken = "reserved bytes are those of pages with memory, and in_use those of pages with users";
+  *violated = "reserved bytes are those of pages with memory, and in_use those of pages with users";
   return reserved == pool->usage.reserved && used == pool->used_pages &&
-         span_is_valid(pool, broken);
+         span_is_valid(pool, violated);
 }
 
 static void end(MemoryPool *pool) {
   for (uint64_t k = 0; k < pool->page_capacity; k++)
-    if (pool->pages[k].has_memory) drop_memory(pool, k, k + 1);
+    if (pool->pages[k].has_memory) decommit_pages(pool, k, k + 1);
   heap_free(pool->heap, pool->pages);
 }
 

@@ -29,27 +29,27 @@ static void split(MemoryBlock *node, const MemoryBlock *block, MemoryBlock **bef
 }
 
 void free_index_add(FreeIndex *index, MemoryBlock *block) {
-  MemoryBlock **place = &index->root;
+  MemoryBlock **link = &index->root;
   block->priority = priority_of(block);
-  while (*place && (*place)->priority >= block->priority)
-    place = is_before(block, *place) ? &(*place)->left : &(*place)->right;
-  MemoryBlock *below = *place;
-  *place = block;
+  while (*link && (*link)->priority >= block->priority)
+    link = is_before(block, *link) ? &(*link)->left : &(*link)->right;
+  MemoryBlock *below = *link;
+  *link = block;
   split(below, block, &block->left, &block->right);
   index->count++;
 }
 
 void free_index_remove(FreeIndex *index, MemoryBlock *block) {
-  MemoryBlock **place = &index->root, *left = block->left, *right = block->right;
-  while (*place != block) place = is_before(block, *place) ? &(*place)->left : &(*place)->right;
+  MemoryBlock **link = &index->root, *left = block->left, *right = block->right;
+  while (*link != block) link = is_before(block, *link) ? &(*link)->left : &(*link)->right;
   while (left && right) {
     bool is_left = left->priority >= right->priority;
-    *place = is_left ? left : right;
-    place = is_left ? &left->right : &right->left;
+    *link = is_left ? left : right;
+    link = is_left ? &left->right : &right->left;
     if (is_left) left = left->right;
     else right = right->left;
   }
-  *place = left ? left : right;
+  *link = left ? left : right;
   block->left = block->right = NULL;
   index->count--;
 }

@@ -23,7 +23,7 @@ MemoryBlock *memory_allocate_block(MemoryManager *memory, MemoryKind kind, uint6
 
 /* The cursor may be older than that of an earlier block in the queue; the block then waits as long
  * as that one. */
-static void wait(MemoryQueue *queue, MemoryBlock *block, uint64_t cursor) {
+static void queue_block(MemoryQueue *queue, MemoryBlock *block, uint64_t cursor) {
   block->pending = NULL;
   block->cursor = queue->last && queue->last->cursor > cursor ? queue->last->cursor : cursor;
   if (queue->last) queue->last->pending = block;
@@ -37,16 +37,16 @@ void memory_free_block(MemoryManager *memory, MemoryKind kind, MemoryBlock *bloc
     memory_pool_free(memory->pools[kind], block);
     return;
   }
-  memory->waiting_bytes += block->asked;
-  wait(&memory->waiting[kind][stream], block, cursor);
+  memory->waiting_bytes += block->requested;
+  queue_block(&memory->waiting[kind][stream], block, cursor);
 }
 
-static void release(MemoryManager *memory, int kind, int32_t stream) {
+static void free_completed(MemoryManager *memory, int kind, int32_t stream) {
   MemoryQueue *queue = &memory->waiting[kind][stream];
   while (queue->first && queue->first->cursor <= memory->completed[stream]) {
     MemoryBlock *block = queue->first;
     queue->first = block->pending;
-    memory->waiting_bytes -= block->asked;
+    memory->waiting_bytes -= block->requested;
     memory_pool_free(memory->pools[kind], block);
   }
   if (!queue->first) queue->last = NULL;
@@ -55,7 +55,7 @@ static void release(MemoryManager *memory, int kind, int32_t stream) {
 void memory_complete(MemoryManager *memory, int32_t stream, uint64_t cursor) {
   if (cursor <= memory->completed[stream]) return;
   memory->completed[stream] = cursor;
-  for (int kind = 0; kind < MEMORY_KINDS; kind++) release(memory, kind, stream);
+  for (int kind = 0; kind < MEMORY_KINDS; kind++) free_completed(memory, kind, stream);
 }
 
 void memory_tick(MemoryManager *memory) {

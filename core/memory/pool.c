@@ -30,28 +30,28 @@ static bool add_records(MemoryPool *pool) {
 }
 
 MemoryBlock *pool_record(MemoryPool *pool, uint64_t at, uint64_t size) {
-  if (!pool->spare && !add_records(pool)) return NULL;
-  MemoryBlock *block = pool->spare;
-  pool->spare = block->next;
+  if (!pool->unused_records && !add_records(pool)) return NULL;
+  MemoryBlock *block = pool->unused_records;
+  pool->unused_records = block->next;
   *block = (MemoryBlock){.at = at, .size = size};
   return block;
 }
 
 void pool_drop_record(MemoryPool *pool, MemoryBlock *block) {
-  block->next = pool->spare;
-  pool->spare = block;
+  block->next = pool->unused_records;
+  pool->unused_records = block;
 }
 
 MemoryBlock *pool_split(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
-  MemoryBlock *rest = pool_record(pool, block->at + size, block->size - size);
-  if (!rest) return NULL;
-  rest->is_free = true;
-  rest->previous = block;
-  rest->next = block->next;
-  *(rest->next ? &rest->next->previous : &pool->last) = rest;
-  block->next = rest;
+  MemoryBlock *remainder = pool_record(pool, block->at + size, block->size - size);
+  if (!remainder) return NULL;
+  remainder->is_free = true;
+  remainder->previous = block;
+  remainder->next = block->next;
+  *(remainder->next ? &remainder->next->previous : &pool->last) = remainder;
+  block->next = remainder;
   block->size = size;
-  return rest;
+  return remainder;
 }
 
 void pool_join(MemoryPool *pool, MemoryBlock *block) {
@@ -96,10 +96,10 @@ void pool_free(MemoryPool *pool, uint64_t at, uint64_t size_bytes) {
   pool->usage.reserved -= size_bytes;
 }
 
-static void count_taken(MemoryUsage *usage, const MemoryBlock *block) {
+static void count_allocation(MemoryUsage *usage, const MemoryBlock *block) {
   usage->blocks++;
   usage->in_use += block->size;
-  usage->live += block->asked;
+  usage->live += block->requested;
   if (usage->live > usage->peak_live) usage->peak_live = usage->live;
   if (usage->in_use > usage->peak_in_use) usage->peak_in_use = usage->in_use;
 }
@@ -137,8 +137,8 @@ MemoryBlock *memory_pool_allocate(MemoryPool *pool, uint64_t size_bytes) {
   pool->usage.allocations++;
   if (!block) return NULL;
   block->is_free = false;
-  block->asked = size_bytes;
-  count_taken(&pool->usage, block);
+  block->requested = size_bytes;
+  count_allocation(&pool->usage, block);
   return block;
 }
 
@@ -146,9 +146,9 @@ void memory_pool_free(MemoryPool *pool, MemoryBlock *block) {
   ASSERT(!block->is_free, "a block is freed once");
   pool->usage.blocks--;
   pool->usage.in_use -= block->size;
-  pool->usage.live -= block->asked;
+  pool->usage.live -= block->requested;
   block->is_free = true;
-  block->asked = 0;
+  block->requested = 0;
   pool->strategy->free(pool, block);
 }
 
@@ -162,9 +162,9 @@ MemoryUsage memory_pool_usage(const MemoryPool *pool) { return pool->usage; }
 uint64_t memory_pool_addresses(const MemoryPool *pool) { return pool->source.size_bytes; }
 uint64_t memory_pool_largest(const MemoryPool *pool) { return pool->strategy->largest(pool); }
 
-bool memory_pool_is_valid(const MemoryPool *pool, const char **broken) {
+bool memory_pool_is_valid(const MemoryPool *pool, const char **violated) {
   const MemoryUsage *usage = &pool->usage;
-  *broken = "live <= in use <= reserved";
+  *violated = "live <= in use <= reserved";
   if (usage->live > usage->in_use || usage->in_use > usage->reserved) return false;
-  return pool->strategy->is_valid(pool, broken);
+  return pool->strategy->is_valid(pool, violated);
 }

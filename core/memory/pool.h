@@ -11,7 +11,7 @@
  * without ranges of addresses and for comparison; exact is for large and long-lived blocks.
  *
  * Invariants (memory_pool_is_valid): blocks do not overlap; adjacent free blocks are merged if they
- * can be; the index holds the free blocks; in total, asked <= size <= reserved.
+ * can be; the index holds the free blocks; in total, requested <= size <= reserved.
  * The same requests in the same order get the same addresses. One thread at a time. */
 #ifndef RG_MEMORY_POOL_H
 #define RG_MEMORY_POOL_H
@@ -44,8 +44,8 @@ typedef struct MemoryConfig { /* all zero: expandable */
 
 typedef struct MemoryBlock MemoryBlock;
 struct MemoryBlock {
-  uint64_t at, size; /* its address, and the bytes reserved for it */
-  uint64_t asked;    /* the bytes that its holder requested */
+  uint64_t at, size;  /* its address, and the bytes reserved for it */
+  uint64_t requested; /* the bytes that its holder requested */
   /* in an allocated block: the first `dirty` bytes may have been used before; the rest is unchanged
    * since the device provided it */
   uint64_t dirty;
@@ -90,7 +90,7 @@ MemoryUsage memory_pool_usage(const MemoryPool *pool);
 uint64_t memory_pool_addresses(const MemoryPool *pool); /* size of its range */
 /* The largest request that needs no memory from the device. */
 uint64_t memory_pool_largest(const MemoryPool *pool);
-bool memory_pool_is_valid(const MemoryPool *pool, const char **broken);
+bool memory_pool_is_valid(const MemoryPool *pool, const char **violated);
 
 /* Parses "expandable", "caching", "simple" or "simple(period = 128, ratio = 0.8)": one of `period`,
  * `time` (seconds), `never`, and one of `ratio`, `min`, `max` (bytes). False: *wrong is the part

@@ -7,7 +7,7 @@
  * A block is a chunk: `size` is the part that is held, `chunk_size` the whole. */
 #include "memory/strategy.h"
 
-static bool admits(const MemoryConfig *config, uint64_t chunk, uint64_t size) {
+static bool may_slice(const MemoryConfig *config, uint64_t chunk, uint64_t size) {
   if (size > chunk) return false;
   switch (config->slice) {
   case SLICE_RATIO: return (double)size / (double)chunk >= config->slice_ratio;
@@ -18,12 +18,12 @@ static bool admits(const MemoryConfig *config, uint64_t chunk, uint64_t size) {
 }
 
 /* Prefers the newest of equal chunks. */
-static MemoryBlock *find(const MemoryPool *pool, uint64_t size) {
+static MemoryBlock *find_chunk(const MemoryPool *pool, uint64_t size) {
   MemoryBlock *best = NULL;
   for (MemoryBlock *chunk = pool->first; chunk; chunk = chunk->next) {
     if (!chunk->is_free) continue;
     if (chunk->chunk_size == size) return chunk;
-    if (admits(&pool->config, chunk->chunk_size, size) &&
+    if (may_slice(&pool->config, chunk->chunk_size, size) &&
         (!best || chunk->chunk_size < best->chunk_size))
       best = chunk;
   }
@@ -60,7 +60,7 @@ static bool has_time_passed(MemoryPool *pool, int64_t now) {
   return true;
 }
 
-static bool fires(MemoryPool *pool) {
+static bool is_dealloc_due(MemoryPool *pool) {
   const MemoryConfig *config = &pool->config;
   if (config->dealloc == DEALLOC_PERIOD && ++pool->ticks >= config->dealloc_count) {
     pool->ticks = 0;
@@ -76,14 +76,14 @@ static void tick(MemoryPool *pool, int64_t now_ns) {
 
 static MemoryBlock *allocate(MemoryPool *pool, uint64_t size_bytes) {
   uint64_t size = size_bytes ? size_bytes : 1;
-  MemoryBlock *chunk = find(pool, size);
+  MemoryBlock *chunk = find_chunk(pool, size);
   if (!chunk) chunk = add_chunk(pool, size);
   if (!chunk) return NULL;
   chunk->dirty = chunk->was_used ? size : 0;
   chunk->was_used = true;
   chunk->size = size;
   chunk->is_free = false;
-  if (fires(pool)) trim(pool);
+  if (is_dealloc_due(pool)) trim(pool);
   return chunk;
 }
 
@@ -102,15 +102,15 @@ static uint64_t largest(const MemoryPool *pool) {
   return most;
 }
 
-static bool is_valid(const MemoryPool *pool, const char **broken) {
+static bool is_valid(const MemoryPool *pool, const char **violated) {
   uint64_t reserved = 0, in_use = 0;
   for (const MemoryBlock *chunk = pool->first; chunk; chunk = chunk->next) {
-    *broken = "a slice lies in its chunk";
+    *violated = "a slice lies in its chunk";
     if (!chunk->is_free && chunk->size > chunk->chunk_size) return false;
     reserved += chunk->chunk_size;
     if (!chunk->is_free) in_use += chunk->size;
   }
-  *broken = "the counts are those of the chunks";
+  *violated = "the counts are those of the chunks";
   return reserved == pool->usage.reserved && in_use == pool->usage.in_use;
 }
 

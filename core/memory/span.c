@@ -9,7 +9,7 @@
  * former large block no longer fits. A free run as large as a group becomes an ordinary block. */
 #include "memory/strategy.h"
 
-enum { SMALL = 256 << 10, GROUP = 2 << 20 };
+enum { MAX_SMALL = 256 << 10, GROUP = 2 << 20 };
 
 uint64_t span_end(const MemoryPool *pool) {
   return pool->last ? pool->last->at + pool->last->size : pool->source.base;
@@ -21,17 +21,17 @@ static FreeIndex *index_of(MemoryPool *pool, const MemoryBlock *block) {
 
 /* -- free blocks ------------------------------------------------------------------------------- */
 
-static bool may_join(const MemoryBlock *block, const MemoryBlock *neighbour) {
+static bool can_join(const MemoryBlock *block, const MemoryBlock *neighbour) {
   return neighbour && neighbour->is_free && neighbour->is_small == block->is_small;
 }
 
 static MemoryBlock *join(MemoryPool *pool, MemoryBlock *block) {
   MemoryBlock *before = block->previous, *after = block->next;
-  if (may_join(block, after)) {
+  if (can_join(block, after)) {
     free_index_remove(index_of(pool, after), after);
     pool_join(pool, block);
   }
-  if (!may_join(block, before)) return block;
+  if (!can_join(block, before)) return block;
   free_index_remove(index_of(pool, before), before);
   pool_join(pool, before);
   return before;
@@ -76,32 +76,32 @@ static MemoryBlock *extend(MemoryPool *pool, uint64_t size) {
 }
 
 /* Splits off the end of the block that the request does not need. */
-static MemoryBlock *cut(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
+static MemoryBlock *split_off(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
   block->is_free = false;
-  MemoryBlock *rest = block->size > size ? pool_split(pool, block, size) : NULL;
-  if (!rest) return block;
-  rest->is_small = block->is_small;
-  span_free(pool, rest);
+  MemoryBlock *remainder = block->size > size ? pool_split(pool, block, size) : NULL;
+  if (!remainder) return block;
+  remainder->is_small = block->is_small;
+  span_free(pool, remainder);
   return block;
 }
 
 /* Best fit, without splitting. */
-static MemoryBlock *take_from(FreeIndex *index, uint64_t size) {
+static MemoryBlock *take_best_fit(FreeIndex *index, uint64_t size) {
   MemoryBlock *block = free_index_find(index, size);
   if (block) free_index_remove(index, block);
   return block;
 }
 
 static MemoryBlock *take_large(MemoryPool *pool, uint64_t size) {
-  MemoryBlock *block = take_from(&pool->free, size);
-  return block ? cut(pool, block, size) : extend(pool, size);
+  MemoryBlock *block = take_best_fit(&pool->free, size);
+  return block ? split_off(pool, block, size) : extend(pool, size);
 }
 
 /* Makes a group from a free block of a group's size, or else from any that fits. */
 static MemoryBlock *take_group(MemoryPool *pool, uint64_t size) {
-  MemoryBlock *block = take_from(&pool->free, GROUP);
-  if (block) block = cut(pool, block, GROUP);
-  if (!block) block = take_from(&pool->free, size);
+  MemoryBlock *block = take_best_fit(&pool->free, GROUP);
+  if (block) block = split_off(pool, block, GROUP);
+  if (!block) block = take_best_fit(&pool->free, size);
   if (!block) block = extend(pool, GROUP);
   if (!block) block = extend(pool, size);
   if (block) block->is_small = true;
@@ -109,14 +109,14 @@ static MemoryBlock *take_group(MemoryPool *pool, uint64_t size) {
 }
 
 static MemoryBlock *take_small(MemoryPool *pool, uint64_t size) {
-  MemoryBlock *block = take_from(&pool->small, size);
+  MemoryBlock *block = take_best_fit(&pool->small, size);
   if (!block) block = take_group(pool, size);
-  return block ? cut(pool, block, size) : NULL;
+  return block ? split_off(pool, block, size) : NULL;
 }
 
 MemoryBlock *span_allocate(MemoryPool *pool, uint64_t size) {
   if (size > pool->source.size_bytes) return NULL;
-  return size <= SMALL ? take_small(pool, size) : take_large(pool, size);
+  return size <= MAX_SMALL ? take_small(pool, size) : take_large(pool, size);
 }
 
 /* -- queries ----------------------------------------------------------------------------------- */
@@ -127,24 +127,25 @@ uint64_t span_largest(const MemoryPool *pool) {
   return block ? block->size : 0;
 }
 
-bool span_is_valid(const MemoryPool *pool, const char **broken) {
+bool span_is_valid(const MemoryPool *pool, const char **violated) {
   uint64_t at = pool->source.base, in_use = 0, free_count = 0;
   const MemoryBlock *before = NULL;
   for (const MemoryBlock *block = pool->first; block; before = block, block = block->next) {
-    *broken = "blocks follow each other without gaps";
+    *violated = "blocks follow each other without gaps";
     if (block->at != at || !block->size || block->previous != before) return false;
-    *broken = "two neighbours, both small or both not, are not both free";
-    if (block->is_free && may_join(block, before)) return false;
-    *broken = "free blocks of groups are smaller than a group, and no other free block is the last";
+    *violated = "two neighbours, both small or both not, are not both free";
+    if (block->is_free && can_join(block, before)) return false;
+    *violated =
+        "free blocks of groups are smaller than a group, and no other free block is the last";
     if (block->is_free && (block->is_small ? block->size >= GROUP : !block->next)) return false;
-    *broken = "an index contains the free blocks";
+    *violated = "an index contains the free blocks";
     const FreeIndex *index = block->is_small ? &pool->small : &pool->free;
     if (block->is_free && !free_index_has(index, block)) return false;
     at += block->size;
     free_count += block->is_free;
     if (!block->is_free) in_use += block->size;
   }
-  *broken = "the counts are those of the blocks";
+  *violated = "the counts are those of the blocks";
   return pool->last == before && (uint64_t)(pool->free.count + pool->small.count) == free_count &&
          in_use == pool->usage.in_use;
 }

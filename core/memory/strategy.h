@@ -16,7 +16,7 @@ typedef struct StrategyRow {
   void (*trim)(MemoryPool *pool);
   void (*tick)(MemoryPool *pool, int64_t now_ns); /* NULL: time has no effect */
   uint64_t (*largest)(const MemoryPool *pool);
-  bool (*is_valid)(const MemoryPool *pool, const char **broken);
+  bool (*is_valid)(const MemoryPool *pool, const char **violated);
   void (*end)(MemoryPool *pool);
 } StrategyRow;
 
@@ -33,8 +33,8 @@ struct MemoryPool {
   MemoryConfig config;
   const StrategyRow *strategy;
   MemoryUsage usage;
-  MemoryBlock *spare; /* unused records, linked by `next` */
-  void *records;      /* all of them, in heap blocks that begin with the next's address */
+  MemoryBlock *unused_records; /* unused records, linked by `next` */
+  void *records;               /* all of them, in heap blocks that begin with the next's address */
   /* expandable, exact: blocks in order of addresses, without gaps from the range's base to `last`;
    * simple: chunks, newest first; caching: segment after segment, each without gaps */
   MemoryBlock *first, *last;
@@ -44,7 +44,7 @@ struct MemoryPool {
   uint64_t clean_from; /* expandable: no block has extended past this address */
   uint64_t page_capacity;
   uint64_t used_pages; /* pages that have users */
-  uint64_t idle_least; /* expandable: minimum of bytes on unused pages since */
+  uint64_t min_idle;   /* expandable: minimum of bytes on unused pages since */
   int64_t idle_since_ns;
   int64_t ticks;   /* simple: requests since chunks were last freed */
   int64_t last_ns; /* simple: time of that */
@@ -75,6 +75,6 @@ void span_free(MemoryPool *pool, MemoryBlock *block);
 void span_trim(MemoryPool *pool);
 uint64_t span_end(const MemoryPool *pool); /* end of the last block */
 uint64_t span_largest(const MemoryPool *pool);
-bool span_is_valid(const MemoryPool *pool, const char **broken);
+bool span_is_valid(const MemoryPool *pool, const char **violated);
 
 #endif

@@ -61,7 +61,7 @@ void server_free(Device *device, DeviceMemory *memory) {
 static void prefault(const Server *server, uint8_t *from, uint64_t size_bytes) {
   if (!device_is_unified(server->device) || size_bytes < LEAST_PREFAULTED) return;
   arena_prefault(from, size_bytes);
-  if (size_bytes <= ARENA_PRESENT) arena_populate(from, size_bytes);
+  if (size_bytes <= ARENA_MAX_POPULATED) arena_populate(from, size_bytes);
 }
 
 void server_prefault(Device *device, uint8_t *from, uint64_t size_bytes) {

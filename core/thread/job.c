@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { NICER = 5 }; /* a third of the weight of a usual thread */
+enum { NICE_STEP = 5 }; /* a third of the weight of a usual thread */
 
 struct Job {
   Heap *heap;
@@ -42,7 +42,7 @@ Job *job_start(Heap *heap, void (*work)(void *data), void *data) {
 
 void job_defer_to_others(void) {
   id_t thread = (id_t)syscall(SYS_gettid);
-  (void)setpriority(PRIO_PROCESS, thread, getpriority(PRIO_PROCESS, thread) + NICER);
+  (void)setpriority(PRIO_PROCESS, thread, getpriority(PRIO_PROCESS, thread) + NICE_STEP);
 }
 
 bool job_is_done(const Job *job) {

@@ -32,7 +32,7 @@ enum {
   SPIN_NS = 50000,
   SPIN_STEP = 64
 };
-#define MOST_CHUNKS ((int64_t)UINT32_MAX)
+#define MAX_CHUNKS ((int64_t)UINT32_MAX)
 
 typedef struct Worker {
   Pool *pool;
@@ -56,10 +56,10 @@ struct Pool {
   pid_t process;  /* the process that has the threads: a forked child has none */
   PoolHost *host; /* NULL: our own threads */
   void *host_data;
-  _Atomic int64_t done;         /* finished chunks of a loop that the host runs */
-  _Atomic bool is_with_host;    /* the host is running a loop */
-  _Atomic int32_t wrong_worker; /* an invalid index that the host passed, + 1; 0: none */
-  bool returned_early;          /* the host returned before all chunks were done */
+  _Atomic int64_t done;           /* finished chunks of a loop that the host runs */
+  _Atomic bool is_with_host;      /* the host is running a loop */
+  _Atomic int32_t invalid_worker; /* an invalid index that the host passed, + 1; 0: none */
+  bool returned_early;            /* the host returned before all chunks were done */
   PoolWork *work;
   void *data;
   int64_t total, chunk, chunk_count;
@@ -70,8 +70,8 @@ struct Pool {
   _Atomic uint32_t round;
   _Atomic int32_t sleepers;
   char pad_gate[64];
-  _Atomic uint32_t gate; /* GATE_OPEN, plus the number of workers inside */
-  _Atomic int32_t most;  /* only workers with an index below it take part */
+  _Atomic uint32_t gate;       /* GATE_OPEN, plus the number of workers inside */
+  _Atomic int32_t max_workers; /* only workers with an index below it take part */
   char pad_end[64];
   _Atomic bool has_failed;
   Error failure;
@@ -81,29 +81,29 @@ struct Pool {
 static _Thread_local Pool *pool_of_thread;
 
 static void run_chunk(Pool *pool, int32_t worker, int64_t k) {
-  uint64_t place =
+  uint64_t position =
       (pool->shuffle_start + (uint64_t)k * pool->shuffle_step) % (uint64_t)pool->chunk_count;
-  int64_t begin = (int64_t)place * pool->chunk, left = pool->total - begin;
+  int64_t begin = (int64_t)position * pool->chunk, left = pool->total - begin;
   pool->work(pool->data, worker, begin, begin + (left < pool->chunk ? left : pool->chunk));
 }
 
 /* Takes a chunk from a span; -1 if none is left. */
-static int64_t take(Span *span, bool is_own) {
-  uint64_t left = atomic_load_explicit(&span->left, memory_order_relaxed), rest;
+static int64_t take_chunk(Span *span, bool is_own) {
+  uint64_t left = atomic_load_explicit(&span->left, memory_order_relaxed), remainder;
   uint32_t begin, end;
   do {
     begin = (uint32_t)left, end = (uint32_t)(left >> 32);
     if (begin == end) return -1;
-    rest = is_own ? left + 1 : left - ((uint64_t)1 << 32);
-  } while (!atomic_compare_exchange_weak_explicit(&span->left, &left, rest, memory_order_relaxed,
-                                                  memory_order_relaxed));
+    remainder = is_own ? left + 1 : left - ((uint64_t)1 << 32);
+  } while (!atomic_compare_exchange_weak_explicit(&span->left, &left, remainder,
+                                                  memory_order_relaxed, memory_order_relaxed));
   return is_own ? begin : end - 1;
 }
 
 static void run_chunks(Pool *pool, int32_t worker) {
   for (int32_t k = 0; k < pool->span_count; k++) {
     Span *span = &pool->spans[(worker + k) % pool->span_count];
-    for (int64_t chunk; (chunk = take(span, k == 0)) >= 0;) {
+    for (int64_t chunk; (chunk = take_chunk(span, k == 0)) >= 0;) {
       if (atomic_load_explicit(&pool->has_failed, memory_order_relaxed)) return;
       run_chunk(pool, worker, chunk);
     }
@@ -112,8 +112,8 @@ static void run_chunks(Pool *pool, int32_t worker) {
 
 /* Divides the chunks evenly among the workers that may take part. */
 static void divide_chunks(Pool *pool) {
-  int32_t most = atomic_load_explicit(&pool->most, memory_order_relaxed);
-  pool->span_count = most < pool->worker_count ? most : pool->worker_count;
+  int32_t max_workers = atomic_load_explicit(&pool->max_workers, memory_order_relaxed);
+  pool->span_count = max_workers < pool->worker_count ? max_workers : pool->worker_count;
   for (int32_t k = 0; k < pool->span_count; k++) {
     uint64_t begin = (uint64_t)(pool->chunk_count * k / pool->span_count),
              end = (uint64_t)(pool->chunk_count * (k + 1) / pool->span_count);
@@ -152,7 +152,7 @@ static void pass_on_failure(Pool *pool) {
 static void run_job(void *data, int32_t worker, int64_t number) {
   Pool *pool = data;
   if (worker < 0 || worker >= pool->worker_count || number < 0 || number >= pool->chunk_count) {
-    atomic_store(&pool->wrong_worker, worker < 0 ? 1 : worker + 1);
+    atomic_store(&pool->invalid_worker, worker < 0 ? 1 : worker + 1);
     return;
   }
   Guard guard;
@@ -176,13 +176,13 @@ static void run_hosted(Pool *pool) {
 
 bool pool_check_host(Pool *pool, Error *err) {
   if (!pool->host) return true;
-  int32_t wrong = atomic_exchange(&pool->wrong_worker, 0);
+  int32_t invalid = atomic_exchange(&pool->invalid_worker, 0);
   bool returned_early = pool->returned_early;
   pool->returned_early = false;
-  if (wrong)
+  if (invalid)
     return error_set(err, RG_ERROR_ARGUMENT,
                      "the host's run_tasks passed a worker or number out of range: worker %d of %d",
-                     wrong - 1, pool->worker_count);
+                     invalid - 1, pool->worker_count);
   return !returned_early ||
          error_set(err, RG_ERROR_ARGUMENT,
                    "the host's run_tasks returned before all tasks had run, once each");
@@ -192,7 +192,7 @@ bool pool_check_host(Pool *pool, Error *err) {
 
 /* Waits for the next round number: spins, then sleeps. */
 static uint32_t await_round(Pool *pool, uint32_t seen) {
-  int64_t until = clock_ns() + SPIN_NS;
+  int64_t deadline = clock_ns() + SPIN_NS;
   do {
     for (int i = 0; i < SPIN_STEP; i++) {
       uint32_t round = atomic_load_explicit(&pool->round, memory_order_acquire);
@@ -200,7 +200,7 @@ static uint32_t await_round(Pool *pool, uint32_t seen) {
       pause_briefly();
     }
     sched_yield();
-  } while (clock_ns() < until);
+  } while (clock_ns() < deadline);
   atomic_fetch_add(&pool->sleepers, 1);
   uint32_t round;
   while ((round = atomic_load(&pool->round)) == seen) futex_wait(&pool->round, seen);
@@ -209,7 +209,7 @@ static uint32_t await_round(Pool *pool, uint32_t seen) {
 }
 
 /* Enters the loop; false if the gate is shut. */
-static bool enter(Pool *pool) {
+static bool enter_gate(Pool *pool) {
   uint32_t gate = atomic_load_explicit(&pool->gate, memory_order_relaxed);
   while (gate & GATE_OPEN)
     if (atomic_compare_exchange_weak_explicit(&pool->gate, &gate, gate + 1, memory_order_acquire,
@@ -218,21 +218,21 @@ static bool enter(Pool *pool) {
   return false;
 }
 
-static void leave(Pool *pool) {
+static void leave_gate(Pool *pool) {
   uint32_t gate = atomic_fetch_sub_explicit(&pool->gate, 1, memory_order_release);
   if (gate == GATE_AWAITED + 1) futex_wake_all(&pool->gate);
 }
 
 /* Shuts the gate, and returns once no worker is inside. After a while the caller sleeps, so that a
  * worker that the system does not schedule finds this thread's core free. */
-static void leave_last(Pool *pool) {
+static void close_gate(Pool *pool) {
   atomic_fetch_and_explicit(&pool->gate, ~(uint32_t)GATE_OPEN, memory_order_acquire);
-  int64_t until = 0;
+  int64_t deadline = 0;
   while (atomic_load_explicit(&pool->gate, memory_order_acquire)) {
     for (int i = 0; i < SPIN_STEP; i++) pause_briefly();
     int64_t now = clock_ns();
-    if (!until) until = now + SPIN_NS;
-    if (now >= until) break;
+    if (!deadline) deadline = now + SPIN_NS;
+    if (now >= deadline) break;
   }
   uint32_t gate = atomic_load_explicit(&pool->gate, memory_order_acquire);
   if (gate) gate = atomic_fetch_or(&pool->gate, GATE_AWAITED) | GATE_AWAITED;
@@ -250,11 +250,11 @@ static void *worker_main(void *argument) {
   for (;;) {
     seen = await_round(pool, seen);
     if (pool->stopping) return NULL;
-    if (worker->index >= atomic_load_explicit(&pool->most, memory_order_relaxed)) continue;
-    if (!enter(pool)) continue;
+    if (worker->index >= atomic_load_explicit(&pool->max_workers, memory_order_relaxed)) continue;
+    if (!enter_gate(pool)) continue;
     /* span_count is read again, as this may be a later loop */
     if (worker->index < pool->span_count) run_guarded(pool, worker->index);
-    leave(pool);
+    leave_gate(pool);
   }
 }
 
@@ -265,7 +265,7 @@ static void announce(Pool *pool) {
 
 /* Starts the threads. They block all signals, which belong to the host. Fewer threads than
  * requested are fine. */
-static void start(Pool *pool) {
+static void start_threads(Pool *pool) {
   sigset_t all, old;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -286,7 +286,7 @@ static void start(Pool *pool) {
 static void start_if_needed(Pool *pool) {
   if (pool->started && pool->process == getpid()) return;
   atomic_store(&pool->sleepers, 0);
-  start(pool);
+  start_threads(pool);
 }
 
 static int32_t available_cores(void) {
@@ -344,14 +344,15 @@ bool pool_is_within(Pool *pool) {
 int32_t pool_worker_count(const Pool *pool) { return pool->worker_count; }
 
 void pool_limit(Pool *pool, int32_t workers) {
-  atomic_store_explicit(&pool->most, workers > 0 ? workers : MAX_WORKERS, memory_order_relaxed);
+  atomic_store_explicit(&pool->max_workers, workers > 0 ? workers : MAX_WORKERS,
+                        memory_order_relaxed);
 }
 
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
   while (b) {
-    uint64_t rest = a % b;
+    uint64_t remainder = a % b;
     a = b;
-    b = rest;
+    b = remainder;
   }
   return a;
 }
@@ -374,7 +375,7 @@ void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffl
   if (total <= 0) return;
   if (chunk < 1) chunk = 1;
   if (chunk > total) chunk = total;
-  if (chunk < total / MOST_CHUNKS + 1) chunk = total / MOST_CHUNKS + 1;
+  if (chunk < total / MAX_CHUNKS + 1) chunk = total / MAX_CHUNKS + 1;
   pool->work = work;
   pool->data = data;
   pool->total = total;
@@ -396,7 +397,7 @@ void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffl
   atomic_store_explicit(&pool->gate, GATE_OPEN, memory_order_release);
   announce(pool);
   run_guarded(pool, 0);
-  leave_last(pool);
+  close_gate(pool);
   pool_limit(pool, 0);
   pass_on_failure(pool);
 }

@@ -11,9 +11,9 @@ big[0][0] = 1]] },
 rg.image.write("no/such/folder/y.png", rg.field(rg.f32, 8, 8))]] },
   { "library.missing", said = "`libregolith.so`, or the compiler next to it, is not where it was \z
     installed. The message lists \z
-the places that were tried. Or `rg.extension` was given what is no extension, or needs a symbol \z
-that is nowhere: the message has the system's words. Or a tool needs a library that is optional, \z
-as FFTW: the hint names its package." },
+the places that were tried. Or `rg.extension` was given a file that is not an extension, \z
+or one that needs a symbol that no library defines: the message quotes the system. Or a tool \z
+needs an optional library, such as FFTW: the hint names its package." },
   { "library.version", said = "Use module, library and compiler of one build; compile an \z
     extension in C with the `regolith.h` of the library that opens it." },
   { "module.invalid", [[
@@ -28,7 +28,7 @@ rg.module.open(debug.getinfo(1, "S").source:sub(2)) -- this script]] },
 rg.init { arch = "abacus" }]] },
   { "memory.device", said = "Arch `cuda`: something else uses the GPU's memory, or the budget is \z
     larger than what is free. What exists stays usable." },
-  { "device.failed", said = "Arch `cuda`: the message has the driver's words. What exists stays \z
+  { "device.failed", said = "Arch `cuda`: the message quotes the driver. What exists stays \z
     usable." },
   { "device.lost", said = "Arch `cuda`: after a fault of a kernel on the GPU its driver answers \z
     nothing more. What was there is gone; the process and other runtimes go on, and `rg.reset()` \z
@@ -191,10 +191,10 @@ rg.kernel(function()
   for i in y:active() do y[i] = 1 / (i - 3) end
 end)()]] },
   { "launch.stopped", said = "The host requested it." },
-  { "solve.singular", said = "`A:lu()` or `A:solve(b)` met no pivot: some rows are sums of \z
-    others." },
+  { "solve.singular", said = "`A:lu()` or `A:solve(b)` found no pivot: some rows are linear \z
+    combinations of others." },
   { "solve.indefinite", said = "`A:cholesky()` takes symmetric matrices whose eigenvalues are \z
-    positive; `A:lu()` takes all that are regular." },
+    positive; `A:lu()` takes any regular matrix." },
   { "solve.failed", said = "There was not enough memory for a factor, or `A:eigen` needs more \z
     iterations; the message says which." },
   { "rank.failed", said = "Ranks that `regolith run` started make different calls together, or \z

@@ -193,16 +193,16 @@ static void error_tests(void) {
     Error err = {0}, first = {.code = RG_ERROR_IO}, other = {.code = RG_ERROR_SYNTAX},
           note = {.is_note = true};
     CHECK(error_add(NULL, &first) == NULL);
-    error_keep_more(&err, &list);
+    error_attach_list(&err, &list);
     CHECK(error_add(&err, &first) == &err);
     for (int i = 0; i < 12; i++) {
       error_add(&err, &other);
       for (int k = 0; k < 5; k++) error_add(&err, &note);
     }
     CHECK(err.code == RG_ERROR_IO && err.more == &list);
-    CHECK_INT(list.error_count, ERROR_LIST_MOST);
+    CHECK_INT(list.error_count, ERROR_LIST_MAX_ERRORS);
     CHECK_INT(list.unsaid, 3);
-    CHECK_INT(list.count, ERROR_LIST_MOST * (1 + ERROR_LIST_NOTES));
+    CHECK_INT(list.count, ERROR_LIST_MAX_ERRORS * (1 + ERROR_LIST_NOTES));
     CHECK(!list.rows[0].is_note && list.rows[1].is_note && list.rows[3].is_note &&
           !list.rows[4].is_note);
   }

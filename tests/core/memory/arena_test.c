@@ -52,19 +52,19 @@ int main(void) {
     Arena small = {0}, large = {0};
     Error err = {0};
     CHECK(arena_reserve(&small, 1 << 20, 1 << 20, &err));
-    CHECK(arena_reserve(&large, 2 * ARENA_PRESENT, 2 * ARENA_PRESENT, &err));
+    CHECK(arena_reserve(&large, 2 * ARENA_MAX_POPULATED, 2 * ARENA_MAX_POPULATED, &err));
     CHECK_INT((uint64_t)large.base % ARENA_LARGE_PAGE, 0);
     arena_prefault(small.base, (1 << 20) - 4096);
     uint64_t before = process_bytes(); /* a shared page of zeros is not counted */
-    arena_prefault(large.base, 2 * ARENA_PRESENT);
+    arena_prefault(large.base, 2 * ARENA_MAX_POPULATED);
     CHECK_INT(arena_resident(small.base, 1 << 20), 0);
     arena_populate(small.base, (1 << 20) - 4096);
     CHECK_INT(arena_resident(small.base, 1 << 20), 1 << 20); /* and the page that follows */
     arena_populate(small.base, 1 << 20);
     CHECK_INT(arena_resident(small.base + (1 << 20), 1), 4096);
-    CHECK(process_bytes() - before < ARENA_PRESENT);
+    CHECK(process_bytes() - before < ARENA_MAX_POPULATED);
     CHECK_INT(small.base[5000] | large.base[5000], 0);
-    arena_prefer_huge_pages(large.base + 5, 2 * ARENA_PRESENT - 7);
+    arena_prefer_huge_pages(large.base + 5, 2 * ARENA_MAX_POPULATED - 7);
     large.base[3] = 1;
     arena_discard(large.base, 4096);
     CHECK_INT(large.base[3], 0);
