@@ -29,9 +29,9 @@ const char *driver_text(const Driver *driver, int result) {
  * only concern one call: 701, a launch that needs too much; 712, host memory that is registered
  * already. */
 bool driver_is_lost(int result) {
-  static const int lost[] = {214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721};
-  for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
-    if (result == lost[i]) return true;
+  static const int fatal[] = {214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721};
+  for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+    if (result == fatal[i]) return true;
   return false;
 }
 
@@ -50,7 +50,7 @@ bool driver_check(const Driver *driver, int result, const char *what, Error *err
 static bool find_entries(Driver *driver, Error *err) {
   static const struct {
     const char *name;
-    size_t place;
+    size_t offset;
     bool may_be_missing;
   } entries[] = {
 #define DRIVER(NAME, PARAMETERS) {#NAME, offsetof(Driver, NAME), false},
@@ -61,7 +61,7 @@ static bool find_entries(Driver *driver, Error *err) {
   };
   for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
     void *entry = dlsym(driver->library, entries[i].name);
-    memcpy((char *)driver + entries[i].place, &entry, sizeof entry);
+    memcpy((char *)driver + entries[i].offset, &entry, sizeof entry);
     if (!entry && !entries[i].may_be_missing)
       return error_set(err, RG_ERROR_DEVICE, "the CUDA driver is too old: it has no %s",
                        entries[i].name);
@@ -122,7 +122,7 @@ static bool has_entries(const Driver *driver, int part) {
 }
 
 static int describe(const Driver *driver, DriverDevice *device) {
-  int major = 0, minor = 0, ranges = 0, sharing = 0, shows = 0;
+  int major = 0, minor = 0, ranges = 0, sharing = 0, maps_memory = 0;
   size_t memory_bytes = 0;
   int result = driver->cuDeviceGetName(device->name, sizeof device->name, device->number);
   if (!result) result = driver->cuDeviceGetAttribute(&major, CAPABILITY_MAJOR, device->number);
@@ -135,8 +135,8 @@ static int describe(const Driver *driver, DriverDevice *device) {
     device->has_ranges = ranges && has_entries(driver, RANGES);
   if (!driver->cuDeviceGetAttribute(&sharing, HAS_FILE_DESCRIPTORS, device->number))
     device->has_sharing = sharing && device->has_ranges && has_entries(driver, SHARING);
-  if (!driver->cuDeviceGetAttribute(&shows, MAPS_HOST_MEMORY, device->number))
-    device->maps_host_memory = shows;
+  if (!driver->cuDeviceGetAttribute(&maps_memory, MAPS_HOST_MEMORY, device->number))
+    device->maps_host_memory = maps_memory;
   device->memory_bytes = memory_bytes;
   device->capability = major * 10 + minor;
   return result;

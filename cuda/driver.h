@@ -41,7 +41,8 @@ enum {
 typedef struct Driver {
   void *library;
 #define DRIVER(NAME, PARAMETERS) int(*NAME) PARAMETERS;
-#define DRIVER_OPTIONAL(PART, NAME, PARAMETERS) int(*NAME) PARAMETERS; /* NULL: it is not there */
+#define DRIVER_OPTIONAL(PART, NAME, PARAMETERS) \
+  int(*NAME) PARAMETERS; /* NULL: the driver does not have it */
 #include "driver.def"
 #undef DRIVER
 #undef DRIVER_OPTIONAL

@@ -134,7 +134,7 @@ RgStatus rg_count_launches(RgRuntime *runtime, const uint64_t **count) {
   API_NEEDS(runtime);
   API_NEEDS(count);
   const Device *device = program->engine.store->device;
-  bool may_queue = device && device->most_queued && !program->engine.options.waits;
+  bool may_queue = device && device->max_queued && !program->engine.options.waits;
   *count = may_queue ? &program->engine.stats.launches : NULL;
   return 0;
 }

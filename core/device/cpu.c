@@ -110,7 +110,7 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
                                    .grow = host_grow,
                                    .parallel = cpu_share,
                                    .discard = host_discard_nodes};
-  ASSERT(device_table_is_whole(&cpu_table), "the CPU fills in its table");
+  ASSERT(device_table_is_complete(&cpu_table), "the CPU fills in its table");
   if (!options->finds_races) return &cpu->device;
   if (!races_create(cpu, err)) {
     destroy_cpu(&cpu->device);

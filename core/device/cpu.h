@@ -7,7 +7,7 @@
 #include "memory/arena.h"
 #include "thread/pool.h"
 
-typedef struct Waiting Waiting;
+typedef struct PendingPrefault PendingPrefault;
 
 typedef struct CpuDevice {
   Device device;
@@ -18,8 +18,8 @@ typedef struct CpuDevice {
   MessageBuffer messages; /* its messages so far */
   Arena shadow;           /* memory of the race detector's table */
   RtRaces races;
-  Waiting *waiting; /* prefault.h */
-  int32_t waiting_count;
+  PendingPrefault *pending; /* prefault.h */
+  int32_t pending_count;
 } CpuDevice;
 
 /* cpu_code.c */

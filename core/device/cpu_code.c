@@ -1,5 +1,5 @@
-/* cpu_code.c - turns a kernel's object into functions, which the loader places in memory, or which
- * are in the program already. */
+/* cpu_code.c - finds the functions of a kernel's object: the loader places the object in memory,
+ * or, for modules that were linked into the program, they are there already. */
 #include <stdio.h>
 
 #include "device/cpu.h"

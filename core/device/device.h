@@ -37,15 +37,14 @@ typedef struct DeviceBlock {
   DeviceMemory range;
 } DeviceBlock;
 
-/* What the host is about to do with a tree outside kernels: read its counts (RtManager, budget);
- * read its tables of chunks as well; read its memory; read and write its memory; or pass to others
- * the address that tasks use, after which they may read and write there between launches. */
+/* What the host is about to do with a tree outside kernels. */
 typedef enum DeviceUse {
-  DEVICE_COUNTS,
-  DEVICE_TABLES,
-  DEVICE_READS,
-  DEVICE_WRITES,
-  DEVICE_EXPOSES
+  DEVICE_COUNTS, /* read its counts (RtManager, budget) */
+  DEVICE_TABLES, /* read these, and its tables of chunks */
+  DEVICE_READS,  /* read its memory */
+  DEVICE_WRITES, /* read and write its memory */
+  DEVICE_EXPOSES /* pass the address that tasks use to other code, which may then read and write
+                  * there between launches */
 } DeviceUse;
 
 /* -- code -------------------------------------------------------------------------------------- */
@@ -98,16 +97,16 @@ typedef struct DeviceSum {
   /* length of counts and strides, outermost first; the innermost elements are contiguous */
   int32_t depth;
   uint64_t counts[RT_MAX_LEVELS + 1], strides[RT_MAX_LEVELS + 1];
-  bool is_whole; /* all of the root's container, counts[0] elements */
+  bool is_whole; /* the whole container of the root; the device computes counts[0] */
 } DeviceSum;
 
 /* An order of a manager's nodes that a serial task requests (rt_list_order). */
-enum { DEVICE_MOST_ORDERS = 4 };
+enum { DEVICE_MAX_ORDERS = 4 };
 typedef struct DeviceOrder {
   int32_t tree, manager, depth;
 } DeviceOrder;
 
-enum { DEVICE_MOST_ARRAYS = 8 };
+enum { DEVICE_MAX_ARRAYS = 8 };
 typedef struct DeviceTask { /* what a device needs to run a task; core/kernel fills it */
   DeviceTaskKind kind;
   int32_t axis_count;
@@ -129,17 +128,17 @@ typedef struct DeviceTask { /* what a device needs to run a task; core/kernel fi
   bool uses_arrays;       /* counts references to arrays that are shared with the host */
   bool reaches_arrays;    /* accesses elements of such arrays through their headers */
   int32_t array_count;    /* then only of the arrays in these frame slots; -1: also of others */
-  int32_t array_slots[DEVICE_MOST_ARRAYS];
+  int32_t array_slots[DEVICE_MAX_ARRAYS];
   bool may_change_topology, may_deactivate; /* if false, topology is unchanged after it */
   /* SERIAL: some of the orders that it requests. A device may build them before the task, with many
    * threads; they use memory of the tree */
   int32_t order_count;
-  DeviceOrder orders[DEVICE_MOST_ORDERS];
+  DeviceOrder orders[DEVICE_MAX_ORDERS];
 } DeviceTask;
 
 /* How to run a launch where its results allow a choice (order of iterations); 0: the device
  * decides. */
-typedef enum DeviceCopies { COPIES_IF_WORTH, COPIES_ALWAYS, COPIES_NEVER } DeviceCopies;
+typedef enum DeviceCopies { COPIES_IF_PROFITABLE, COPIES_ALWAYS, COPIES_NEVER } DeviceCopies;
 typedef struct DeviceSwitches {
   int32_t workers;     /* at most this many */
   int32_t chunks;      /* per worker, unless the user requested a block size */
@@ -188,9 +187,9 @@ typedef struct DeviceLaunch {
   uint64_t runs, collections; /* tasks run; collections that freed something */
   uint64_t ticks;             /* how long it took (base/clock.h); 0: unknown */
   uint64_t work;              /* positions of its tasks, weighted by cost; 0: unknown */
-  bool is_skipped;            /* did not run, as an earlier launch on its stream failed */
-  bool has_waited;            /* waited for some of its tasks: finishing it now costs little */
-  RtOutside outside;          /* first of the first worker with one; the count covers all */
+  bool is_skipped;            /* it did not run, as an earlier launch on its stream failed */
+  bool has_waited;            /* it waited for some of its tasks, so finishing it costs little */
+  RtOutside outside;          /* writes outside of shapes: their number, and one of them */
   /* The kernel's messages, as records of llvm_bc/message.c, in order of tasks and, within a task,
    * of the indices of its iterations. They belong to the device and are valid until the next
    * launch. */
@@ -276,7 +275,7 @@ typedef struct DeviceTicketTable {
   /* Has a queued launch ended, so that `finish` need not wait? */
   bool (*is_done)(Device *device, uint64_t ticket);
   /* Is there room for a launch on the stream, as far as that depends on the stream and not on
-   * most_queued? If false, one of the stream must be finished first. */
+   * max_queued? If false, one of the stream must be finished first. */
   bool (*has_room)(Device *device, int32_t stream);
   /* Makes all queued work fail soon; false if there was none, or the device cannot. Any thread may
    * call it. */
@@ -351,9 +350,9 @@ typedef struct DeviceSharingTable {
    * after DEVICE_EXPOSES; the tree stays on the device until it is destroyed. */
   bool (*share)(Device *device, RtTree *tree, SymmetricHeapPart *part, Error *err);
   /* For a tree with hash levels that other processes read, but not during this call: copies its
-   * tables to the host; with `tidies`, first removes tombstones from them. After the next `adopt` a
-   * foreign tree's tables equal the host's. */
-  bool (*publish)(Device *device, RtTree *tree, bool tidies, Error *err);
+   * tables to the host; with `compacts`, first removes tombstones from them. After the next `adopt`
+   * a foreign tree's tables equal the host's. */
+  bool (*publish)(Device *device, RtTree *tree, bool compacts, Error *err);
 } DeviceSharingTable;
 
 typedef struct DeviceTable {
@@ -394,7 +393,7 @@ typedef struct DeviceTable {
   /* -- queue */
   /* Runs the host region, which runs the tasks. Returns when all is done or queued, and every tree
    * is refreshed and collected: the next task sees what a task or the host region changed. At most
-   * device->most_queued launches, of most_words slots and trees each, can be queued. */
+   * device->max_queued launches, of max_words slots and trees each, can be queued. */
   bool (*launch)(Device *device, DeviceLaunch *launch, Error *err);
   /* Does the running launch wait for this thread, or might it? True for a worker, and for any
    * thread while the host's job system runs the work. Any thread may call it. */
@@ -414,7 +413,7 @@ typedef struct DeviceTable {
 } DeviceTable;
 
 /* Does it have every required function, and all functions of each group that it has? */
-bool device_table_is_whole(const DeviceTable *table);
+bool device_table_is_complete(const DeviceTable *table);
 
 struct Device {
   const DeviceTable *table;
@@ -432,8 +431,8 @@ struct Device {
   RtContext native;
   /* number of unfinished launches. Before the host reads what they may have changed, the device
    * calls `report_all`, which finishes and reports them; it returns false if one failed */
-  int32_t queued, most_queued;
-  int64_t most_words;
+  int32_t queued, max_queued;
+  int64_t max_words;
   bool maintains_still; /* it maintains RtTree.still: the host may access the tree */
   bool (*report_all)(void *data, Error *err);
   /* the same for one launch and the earlier ones on its stream */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { KEPT_WORDS = 1 << 17, MOST_WORDS = 4 * RT_MESSAGE_WORDS };
+enum { KEPT_WORDS = 1 << 17, MAX_WORDS = 4 * RT_MESSAGE_WORDS };
 /* a flag in the first record of each worker, until sorted */
 static const uint64_t first_of_worker = 1u << 31;
 
@@ -36,7 +36,7 @@ static Group next_group(const int32_t *all_axes, const uint64_t *at, const uint6
 }
 
 /* Orders groups by key; groups without a key come first. */
-static int compare(const Group *a, const Group *b) {
+static int compare_groups(const Group *a, const Group *b) {
   if (a->axes != b->axes) return a->axes < b->axes ? -1 : 1;
   for (int32_t k = 0; k < a->axes; k++) {
     int64_t i = (int64_t)a->key[k], j = (int64_t)b->key[k];
@@ -46,31 +46,31 @@ static int compare(const Group *a, const Group *b) {
 }
 
 /* A merge sort, which is stable: equal groups keep their order. */
-static void sort(Group *groups, Group *other, uint64_t begin, uint64_t end) {
+static void merge_sort(Group *groups, Group *buffer_groups, uint64_t begin, uint64_t end) {
   if (end - begin < 2) return;
   uint64_t middle = begin + (end - begin) / 2, a = begin, b = middle;
-  DEBUG_ASSERT(other != groups, "a merge needs a second buffer");
-  sort(groups, other, begin, middle);
-  sort(groups, other, middle, end);
+  DEBUG_ASSERT(buffer_groups != groups, "a merge needs a second buffer");
+  merge_sort(groups, buffer_groups, begin, middle);
+  merge_sort(groups, buffer_groups, middle, end);
   for (uint64_t at = begin; at < end; at++) {
-    bool takes_second = a == middle || (b < end && compare(&groups[b], &groups[a]) < 0);
-    other[at] = takes_second ? groups[b++] : groups[a++];
+    bool is_second = a == middle || (b < end && compare_groups(&groups[b], &groups[a]) < 0);
+    buffer_groups[at] = is_second ? groups[b++] : groups[a++];
   }
-  memcpy(groups + begin, other + begin, (end - begin) * sizeof *groups);
+  memcpy(groups + begin, buffer_groups + begin, (end - begin) * sizeof *groups);
 }
 
 static bool is_sorted(const int32_t *axes, const uint64_t *words, uint64_t count,
                       uint64_t *groups) {
   Group last = {0};
-  bool is = true;
+  bool sorted = true;
   *groups = 0;
   for (const uint64_t *at = words, *end = words + count; at < end; at = last.end) {
     Group group = next_group(axes, at, end);
-    is = is && (!*groups || compare(&last, &group) <= 0);
+    sorted = sorted && (!*groups || compare_groups(&last, &group) <= 0);
     last = group;
     ++*groups;
   }
-  return is;
+  return sorted;
 }
 
 static void rearrange(Heap *heap, const int32_t *axes, uint64_t *words, uint64_t count,
@@ -82,7 +82,7 @@ static void rearrange(Heap *heap, const int32_t *axes, uint64_t *words, uint64_t
     const uint64_t *at = copy;
     for (uint64_t k = 0; k < group_count; k++, at = groups[k - 1].end)
       groups[k] = next_group(axes, at, copy + count);
-    sort(groups, groups + group_count, 0, group_count);
+    merge_sort(groups, groups + group_count, 0, group_count);
     for (uint64_t k = 0; k < group_count; k++) {
       size_t length = (size_t)(groups[k].end - groups[k].begin);
       memcpy(words, groups[k].begin, length * sizeof *words);
@@ -93,18 +93,18 @@ static void rearrange(Heap *heap, const int32_t *axes, uint64_t *words, uint64_t
   heap_free(heap, groups);
 }
 
-static void order(Heap *heap, const int32_t *axes, uint64_t *words, uint64_t count) {
+static void sort_records(Heap *heap, const int32_t *axes, uint64_t *words, uint64_t count) {
   uint64_t groups;
   if (!is_sorted(axes, words, count, &groups)) rearrange(heap, axes, words, count, groups);
   for (uint64_t *at = words; at < words + count; at += length_of(at)) at[0] &= ~first_of_worker;
 }
 
 /* Takes the records of one worker and empties its buffer; a large buffer is freed. */
-static void take(MessageBuffer *buffer, RtMessages *from, DeviceLaunch *launch) {
+static void append_worker_records(MessageBuffer *buffer, RtMessages *from, DeviceLaunch *launch) {
   uint64_t needed = buffer->used + from->used;
   ASSERT(buffer->used <= buffer->capacity && from->used <= from->capacity,
          "buffers hold their records");
-  if (needed > buffer->capacity && needed <= MOST_WORDS) {
+  if (needed > buffer->capacity && needed <= MAX_WORDS) {
     uint64_t capacity = 2 * needed;
     uint64_t *grown = heap_resize(buffer->heap, buffer->words, capacity * sizeof *grown);
     if (grown) {
@@ -140,10 +140,10 @@ void messages_gather(MessageBuffer *buffer, RtWorker *workers, int32_t worker_co
   uint64_t before = buffer->used;
   for (int32_t k = 0; k < worker_count; k++) {
     RtMessages *messages = &workers[k].messages;
-    if (messages->used || messages->lost) take(buffer, messages, launch);
+    if (messages->used || messages->lost) append_worker_records(buffer, messages, launch);
   }
   if (buffer->used > before)
-    order(buffer->heap, launch->message_axes, buffer->words + before, buffer->used - before);
+    sort_records(buffer->heap, launch->message_axes, buffer->words + before, buffer->used - before);
   launch->messages = buffer->words;
   launch->message_words = buffer->used;
 }

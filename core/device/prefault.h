@@ -11,10 +11,12 @@
 
 #include "device/cpu.h"
 
+/* Requests huge pages for a range, and adds it to the pending ranges if it is small enough to be
+ * pre-faulted at its first launch. */
 void prefault_request(Device *device, uint8_t *from, uint64_t size_bytes);
-/* Pre-faults the waiting ranges that are roots of this launch's trees. */
+/* Pre-faults the pending ranges that are roots of this launch's trees. */
 void prefault_begin(CpuDevice *cpu, const RtContext *context);
-/* Frees the memory, and removes it from the waiting ranges. */
+/* Frees the memory, and removes it from the pending ranges. */
 void prefault_free(Device *device, DeviceMemory *memory);
 void prefault_destroy(CpuDevice *cpu);
 

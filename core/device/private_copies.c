@@ -25,12 +25,12 @@ typedef struct PrivateCopies { /* RtTree.device */
   int64_t offsets[]; /* tree->private_copies points here if there is memory */
 } PrivateCopies;
 
-static uint64_t copies_of(const Device *device) {
+static uint64_t copy_count(const Device *device) {
   ASSERT(device->worker_count > 0, "the caller is a worker");
   return (uint64_t)device->worker_count - 1;
 }
 
-static uint64_t distance(const Device *device, const RtTree *tree) {
+static uint64_t copy_distance(const Device *device, const RtTree *tree) {
   uint64_t sinks = 0;
   for (int32_t m = 0; m < tree->manager_count; m++) sinks += tree->managers[m].node_size;
   return align_up(tree->reserved + align_up(sinks * (uint64_t)device->worker_count, RT_SEGMENT),
@@ -38,10 +38,10 @@ static uint64_t distance(const Device *device, const RtTree *tree) {
          GAP;
 }
 
-static bool reserve(Device *device, RtTree *tree) {
+static bool reserve_copies(Device *device, RtTree *tree) {
   Error unused;
   error_clear(&unused);
-  uint64_t count = copies_of(device), bytes = count * distance(device, tree);
+  uint64_t count = copy_count(device), bytes = count * copy_distance(device, tree);
   PrivateCopies *copies =
       heap_alloc(device->heap, sizeof *copies + sizeof copies->offsets[0] * (size_t)(count + 1));
   tree->device = copies;
@@ -52,16 +52,16 @@ static bool reserve(Device *device, RtTree *tree) {
   if (!tree->manager_count) device->table->prefer_huge_pages(device, copies->memory.base, bytes);
   int64_t first = copies->memory.base - tree->base;
   for (uint64_t w = 1; w <= count; w++)
-    copies->offsets[w] = first + (int64_t)((w - 1) * distance(device, tree));
+    copies->offsets[w] = first + (int64_t)((w - 1) * copy_distance(device, tree));
   return true;
 }
 
 /* The possible size of the copies is charged as the tree grows. Half of the budget is left for
  * trees. */
-static bool charge(const Device *device, const RtTree *tree) {
+static bool charge_budget(const Device *device, const RtTree *tree) {
   PrivateCopies *copies = tree->device;
   RtBudget *budget = tree->budget;
-  uint64_t needed = copies_of(device) * (tree->root_size + rt_tree_bytes(tree));
+  uint64_t needed = copy_count(device) * (tree->root_size + rt_tree_bytes(tree));
   ASSERT(copies && budget, "copies are reserved before they are charged");
   if (needed <= copies->charged) return true;
   uint64_t more = needed - copies->charged;
@@ -76,8 +76,8 @@ void copies_prepare(Device *device, RtTree *tree) {
   PrivateCopies *copies = tree->device;
   bool was_lost = copies && !tree->private_copies;
   tree->private_copies = NULL;
-  if (copies ? copies->is_refused : !reserve(device, tree)) return;
-  if (!charge(device, tree)) return;
+  if (copies ? copies->is_refused : !reserve_copies(device, tree)) return;
+  if (!charge_budget(device, tree)) return;
   copies = tree->device;
   if (was_lost && copies->memory.base)
     device->table->discard(device, copies->memory.base, copies->memory.reserved);
@@ -97,10 +97,10 @@ void copies_free(Device *device, RtTree *tree) {
 /* -- the sum ----------------------------------------------------------------------------------- */
 
 enum {
-  LEAST_PIECE = 4096, /* elements: some microseconds of work */
-  MOST_PIECE = 16384, /* larger ones balance badly */
+  MIN_PIECE = 4096,  /* elements: some microseconds of work */
+  MAX_PIECE = 16384, /* larger ones balance badly */
   PIECES_PER_WORKER = 8,
-  STRETCH = 256 /* bytes tested for zero at a time */
+  ZERO_TEST_BYTES = 256 /* bytes tested for zero at a time */
 };
 
 static uint64_t scalar_size(DeviceScalar scalar) {
@@ -139,11 +139,11 @@ static void add_all(DeviceScalar scalar, void *to, void *from, uint64_t count) {
   }
 }
 
-/* Are the next STRETCH bytes all zero? */
+/* Are the next ZERO_TEST_BYTES all zero? */
 static bool is_zero(const uint8_t *memory) {
-  uint64_t words[STRETCH / sizeof(uint64_t)], any = 0;
-  memcpy(words, memory, STRETCH);
-  for (size_t i = 0; i < STRETCH / sizeof words[0]; i++) any |= words[i];
+  uint64_t words[ZERO_TEST_BYTES / sizeof(uint64_t)], any = 0;
+  memcpy(words, memory, ZERO_TEST_BYTES);
+  for (size_t i = 0; i < ZERO_TEST_BYTES / sizeof words[0]; i++) any |= words[i];
   return !any;
 }
 
@@ -152,11 +152,11 @@ static bool is_zero(const uint8_t *memory) {
 static void add_run(DeviceScalar scalar, uint8_t *to, uint8_t *from, uint64_t count) {
   uint64_t bytes = count * scalar_size(scalar), at = 0;
   DEBUG_ASSERT(to != from, "the first worker adds in place");
-  while (bytes - at >= STRETCH) {
+  while (bytes - at >= ZERO_TEST_BYTES) {
     uint64_t begin = at;
-    while (bytes - at >= STRETCH && !is_zero(from + at)) at += STRETCH;
+    while (bytes - at >= ZERO_TEST_BYTES && !is_zero(from + at)) at += ZERO_TEST_BYTES;
     add_all(scalar, to + begin, from + begin, (at - begin) / scalar_size(scalar));
-    while (bytes - at >= STRETCH && is_zero(from + at)) at += STRETCH;
+    while (bytes - at >= ZERO_TEST_BYTES && is_zero(from + at)) at += ZERO_TEST_BYTES;
   }
   add_all(scalar, to + at, from + at, (bytes - at) / scalar_size(scalar));
 }
@@ -181,17 +181,17 @@ static int64_t elements_below(const DeviceSum *sum, int32_t level) {
 }
 
 /* The sum with its counts filled in, as counts[0] may depend on the tree's size. */
-static DeviceSum counted(const DeviceSum *sum, const RtTree *tree) {
+static DeviceSum with_counts(const DeviceSum *sum, const RtTree *tree) {
   DeviceSum out = *sum;
   if (out.is_whole) out.counts[0] = tree->root_size / out.strides[0];
   return out;
 }
 
-typedef struct Adding {
+typedef struct Summation {
   const RtContext *context;
   const DeviceTask *task;
   const uint8_t *took_part;
-} Adding;
+} Summation;
 
 /* Sums begin..end of a task, which lie in the same nodes. Workers take pieces of a part. */
 typedef struct Part {
@@ -201,71 +201,71 @@ typedef struct Part {
   int64_t chunk, pieces;
 } Part;
 
-static Part part_at(const Adding *adding, int32_t begin) {
-  const DeviceSum *sums = adding->task->sums;
+static Part find_part(const Summation *summation, int32_t begin) {
+  const DeviceSum *sums = summation->task->sums;
   if (sums[begin].tree < 0) return (Part){.begin = begin, .end = begin + 1};
-  const RtTree *tree = adding->context->trees[sums[begin].tree];
-  DeviceSum first = counted(&sums[begin], tree);
+  const RtTree *tree = summation->context->trees[sums[begin].tree];
+  DeviceSum first = with_counts(&sums[begin], tree);
   bool is_root = first.manager < 0;
   Part part = {.tree = tree, .begin = begin, .end = begin + 1};
   if (!tree->private_copies) return part;
   int64_t elements = elements_below(&first, is_root);
-  for (; !is_root && part.end < adding->task->sum_count; part.end++) {
+  for (; !is_root && part.end < summation->task->sum_count; part.end++) {
     const DeviceSum *next = &sums[part.end];
     if (next->tree != first.tree || next->manager != first.manager) break;
     elements += elements_below(next, 0);
   }
   part.positions =
       is_root ? (int64_t)first.counts[0] : (int64_t)tree->managers[first.manager].list_count;
-  int64_t workers = adding->context->worker_count,
-          even = part.positions / (workers * PIECES_PER_WORKER), least = LEAST_PIECE / elements + 1,
-          most = MOST_PIECE / elements + 1;
+  int64_t workers = summation->context->worker_count,
+          even = part.positions / (workers * PIECES_PER_WORKER), least = MIN_PIECE / elements + 1,
+          most = MAX_PIECE / elements + 1;
   part.chunk = max_i64(least, min_i64(even, most));
   part.pieces = (part.positions + part.chunk - 1) / part.chunk;
   return part;
 }
 
-static void add_copies(const Adding *adding, const DeviceSum *sum, uint8_t *node, uint64_t begin,
-                       uint64_t end) {
-  const RtContext *context = adding->context;
+static void add_copies(const Summation *summation, const DeviceSum *sum, uint8_t *node,
+                       uint64_t begin, uint64_t end) {
+  const RtContext *context = summation->context;
   uint8_t *to = node + sum->offset + (sum->place ? context->frame[sum->place - 1] : 0);
   for (int32_t w = 1; w < context->worker_count; w++)
-    if (adding->took_part[w])
+    if (summation->took_part[w])
       add_nest(sum, 0, begin, end, to, to + context->trees[sum->tree]->private_copies[w]);
 }
 
-static void add_piece(const Adding *adding, const Part *part, int64_t piece) {
+static void add_piece(const Summation *summation, const Part *part, int64_t piece) {
   int64_t begin = piece * part->chunk, end = min_i64(begin + part->chunk, part->positions);
-  const DeviceSum *sums = adding->task->sums;
+  const DeviceSum *sums = summation->task->sums;
   const RtTree *tree = part->tree;
-  DeviceSum first = counted(&sums[part->begin], tree);
+  DeviceSum first = with_counts(&sums[part->begin], tree);
   if (first.manager < 0) {
-    add_copies(adding, &first, tree->root, (uint64_t)begin, (uint64_t)end);
+    add_copies(summation, &first, tree->root, (uint64_t)begin, (uint64_t)end);
     return;
   }
   const RtListEntry *list = tree->managers[first.manager].list;
   for (int64_t i = begin; i < end; i++)
     for (int32_t k = part->begin; k < part->end; k++)
-      add_copies(adding, &sums[k], tree->base + (uint64_t)list[i].handle * RT_GRANULE, 0,
+      add_copies(summation, &sums[k], tree->base + (uint64_t)list[i].handle * RT_GRANULE, 0,
                  sums[k].counts[0]);
 }
 
 /* Pieces are numbered through all parts. */
 static void add_pieces(void *data, int32_t worker, int64_t begin, int64_t end) {
-  const Adding *adding = data;
+  const Summation *summation = data;
   int64_t before = 0;
-  for (int32_t i = 0; i < adding->task->sum_count && before < end;) {
-    Part part = part_at(adding, i);
+  for (int32_t i = 0; i < summation->task->sum_count && before < end;) {
+    Part part = find_part(summation, i);
     for (int64_t k = max_i64(begin, before); k < min_i64(end, before + part.pieces); k++)
-      add_piece(adding, &part, k - before);
+      add_piece(summation, &part, k - before);
     before += part.pieces;
     i = part.end;
   }
 }
 
 /* One loop for all sums, as separate loops would often end before other workers have joined. */
-void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised,
-                   const uint8_t *took_part) {
+void copies_sum(Pool *pool, RtContext *context, const DeviceTask *privatised,
+                const uint8_t *took_part) {
   bool any = false;
   for (int32_t w = 1; w < context->worker_count; w++) any |= took_part[w] != 0;
   if (!any) return;
@@ -276,14 +276,14 @@ void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised,
     if (tree->private_copies && sum->manager >= 0 && !rt_list_update(context, tree, sum->manager))
       tree->private_copies = NULL; /* they have partial sums: copies_prepare zeroes all of them */
   }
-  Adding adding = {context, privatised, took_part};
+  Summation summation = {context, privatised, took_part};
   int64_t pieces = 0;
   for (int32_t i = 0; i < privatised->sum_count;) {
-    Part part = part_at(&adding, i);
+    Part part = find_part(&summation, i);
     pieces += part.pieces;
     i = part.end;
   }
-  if (pieces) pool_parallel_for(pool, pieces, 1, 0, add_pieces, &adding);
+  if (pieces) pool_parallel_for(pool, pieces, 1, 0, add_pieces, &summation);
 }
 
 /* An estimate of the nodes to sum over. There may be more after the loop; a tree that was just
@@ -296,17 +296,17 @@ static double count_nodes(const RtTree *tree, int32_t manager) {
 
 /* Summing an element takes about a nanosecond; the workers share it as they share the loop. */
 bool copies_are_profitable(const RtContext *context, const DeviceTask *privatised, int64_t total,
-                           bool is_one_chunk, bool is_sure) {
+                           bool is_one_chunk, bool is_forced) {
   double elements = 0;
   for (int32_t i = 0; i < privatised->sum_count; i++) {
     if (privatised->sums[i].tree < 0 && !is_one_chunk) return false;
     if (privatised->sums[i].tree < 0) continue;
     const RtTree *tree = context->trees[privatised->sums[i].tree];
-    DeviceSum sum = counted(&privatised->sums[i], tree);
+    DeviceSum sum = with_counts(&privatised->sums[i], tree);
     if (!tree->private_copies) return false;
     elements += count_nodes(tree, sum.manager) * (double)elements_below(&sum, 0);
   }
-  return is_one_chunk || is_sure || context->worker_count == 1 ||
+  return is_one_chunk || is_forced || context->worker_count == 1 ||
          elements * (context->worker_count - 1) <= (double)total * (double)privatised->cost;
 }
 

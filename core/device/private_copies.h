@@ -12,15 +12,16 @@
 void copies_prepare(Device *device, RtTree *tree);
 void copies_free(Device *device, RtTree *tree);
 /* Is the privatised version over `total` positions probably cheaper than atomic updates? In one
- * chunk it always is. False if a tree has no private copies and there are several chunks. */
+ * chunk it always is. False if a tree has no private copies and there are several chunks.
+ * is_forced: true wherever it is possible (DeviceSwitches.copies). */
 bool copies_are_profitable(const RtContext *context, const DeviceTask *privatised, int64_t total,
-                           bool is_one_chunk, bool is_sure);
+                           bool is_one_chunk, bool is_forced);
 /* For elements without copies: is one chunk with plain updates cheaper than several with atomic
  * updates? */
 bool copies_prefer_one_chunk(const RtContext *context, const DeviceTask *privatised);
 /* Adds the copies of the workers that took part to the trees, and zeroes them. No task may be
  * running. */
-void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised,
-                   const uint8_t *took_part);
+void copies_sum(Pool *pool, RtContext *context, const DeviceTask *privatised,
+                const uint8_t *took_part);
 
 #endif

@@ -13,9 +13,9 @@
  * committed (windows/memory.c); Wine, which the tests use, then only restores vectors of up to 256
  * bits. */
 #if defined(_WIN32)
-enum { MOST_VECTOR_BYTES = 32 };
+enum { MAX_VECTOR_BYTES = 32 };
 #else
-enum { MOST_VECTOR_BYTES = 64 };
+enum { MAX_VECTOR_BYTES = 64 };
 #endif
 
 #if defined(__x86_64__)
@@ -68,7 +68,7 @@ bool device_choose_processor(Device *device, const char *name, Error *err) {
     device->processors[RG_TARGET_HOST] = NAME; \
     device->vector_bytes = VECTOR_BYTES; \
     device->fast_gathers = false; \
-    if (SUPPORTS_##MACHINE(NAME) && VECTOR_BYTES <= MOST_VECTOR_BYTES) return true; \
+    if (SUPPORTS_##MACHINE(NAME) && VECTOR_BYTES <= MAX_VECTOR_BYTES) return true; \
     return error_set(err, RG_ERROR_OPTION, \
                      "option 'cpu' is '%s', which this machine does not support", name); \
   }
@@ -100,7 +100,7 @@ int device_rank_of(const Device *device, RgTarget target, const char *processor)
 #define PROCESSOR(MACHINE, NAME, VECTOR_BYTES, CPU, FEATURES) \
   rank = at++; \
   if (!strcmp(processor, NAME) && !is_past && SUPPORTS_##MACHINE(NAME) && \
-      VECTOR_BYTES <= MOST_VECTOR_BYTES) \
+      VECTOR_BYTES <= MAX_VECTOR_BYTES) \
     found = rank; \
   is_past |= is_named && !strcmp(own, NAME);
 #include "jit/processor.def"

@@ -4,12 +4,12 @@
 
 #include "device/race.h"
 
-enum { ENTRIES = 1 << 22, FEWEST = 1 << 10 };
+enum { MAX_ENTRIES = 1 << 22, MIN_ENTRIES = 1 << 10 };
 
 bool races_create(CpuDevice *cpu, Error *err) {
   const uint64_t size = sizeof(RtShadow);
-  if (!arena_reserve(&cpu->shadow, ENTRIES * size, FEWEST * size, err)) return false;
-  uint64_t capacity = FEWEST;
+  if (!arena_reserve(&cpu->shadow, MAX_ENTRIES * size, MIN_ENTRIES * size, err)) return false;
+  uint64_t capacity = MIN_ENTRIES;
   while (2 * capacity * size <= cpu->shadow.reserved) capacity *= 2;
   cpu->races = (RtRaces){.entries = (RtShadow *)cpu->shadow.base, .capacity = capacity};
   return true;

@@ -1,4 +1,5 @@
-/* table.c - checks that a device's table is whole, so that callers test for groups only. */
+/* table.c - checks that a device's table is complete, so that callers need to test only for
+ * groups. */
 #include <stddef.h>
 #include <string.h>
 
@@ -14,12 +15,12 @@ static bool is_filled(const void *table, size_t size_bytes) {
   return true;
 }
 
-#define IS_WHOLE(GROUP) (!(GROUP) || is_filled(GROUP, sizeof *(GROUP)))
+#define IS_COMPLETE(GROUP) (!(GROUP) || is_filled(GROUP, sizeof *(GROUP)))
 
-bool device_table_is_whole(const DeviceTable *table) {
+bool device_table_is_complete(const DeviceTable *table) {
   _Static_assert(sizeof(void *) == sizeof(table->launch), "a table is an array of pointers");
-  return is_filled(table, offsetof(DeviceTable, blocks)) && IS_WHOLE(table->blocks) &&
-         IS_WHOLE(table->tickets) && IS_WHOLE(table->access) && IS_WHOLE(table->mirror) &&
-         IS_WHOLE(table->remote) && IS_WHOLE(table->pins) && IS_WHOLE(table->sharing) &&
+  return is_filled(table, offsetof(DeviceTable, blocks)) && IS_COMPLETE(table->blocks) &&
+         IS_COMPLETE(table->tickets) && IS_COMPLETE(table->access) && IS_COMPLETE(table->mirror) &&
+         IS_COMPLETE(table->remote) && IS_COMPLETE(table->pins) && IS_COMPLETE(table->sharing) &&
          (!table->mirror || (table->access && table->remote));
 }

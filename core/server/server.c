@@ -44,8 +44,8 @@ static void begin_queue(Server *server) {
   table->forget = server_forget;
   table->prefault = server_prefault;
   table->is_within = server_is_within;
-  device->most_queued = MEMORY_STREAMS * QUEUE_RECORDS;
-  device->most_words = QUEUE_WORDS;
+  device->max_queued = MEMORY_STREAMS * QUEUE_RECORDS;
+  device->max_words = QUEUE_WORDS;
   device->maintains_still = true;
 }
 

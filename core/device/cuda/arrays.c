@@ -9,10 +9,10 @@
  * host still has handles of arrays. Decision D-device-13. */
 #include "device/cuda/cuda.h"
 
-#define LEAST_BYTES ((uint64_t)1 << 20)
-#define MOST_BYTES ((uint64_t)64 << 20) /* until a launch has run out of memory */
+#define MIN_BYTES ((uint64_t)1 << 20)
+#define MAX_BYTES ((uint64_t)64 << 20) /* until a launch has run out of memory */
 
-enum { FIRST_PER_THREAD = 1024, MORE = 4 };
+enum { FIRST_PER_THREAD = 1024, GROWTH_FACTOR = 4 };
 
 bool cuda_pin(Device *device, void *memory, uint64_t size_bytes, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
@@ -32,13 +32,13 @@ void cuda_unpin(Device *device, void *memory) {
   cuda_leave(cuda);
 }
 
-static uint64_t target_for(CudaDevice *cuda, uint64_t threads) {
+static uint64_t target_bytes_for(CudaDevice *cuda, uint64_t threads) {
   const RtBudget *budget = cuda->device.budget;
   uint64_t left = budget->limit > budget->used ? budget->limit - budget->used : 0;
   uint64_t per_thread = cuda->shared_per_thread ? cuda->shared_per_thread : FIRST_PER_THREAD;
   uint64_t target_bytes = threads * per_thread;
-  if (target_bytes > MOST_BYTES && per_thread == FIRST_PER_THREAD) target_bytes = MOST_BYTES;
-  if (target_bytes < LEAST_BYTES) target_bytes = LEAST_BYTES;
+  if (target_bytes > MAX_BYTES && per_thread == FIRST_PER_THREAD) target_bytes = MAX_BYTES;
+  if (target_bytes < MIN_BYTES) target_bytes = MIN_BYTES;
   return target_bytes > left / 2 ? left / 2 : target_bytes;
 }
 
@@ -48,15 +48,16 @@ bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t th
   RtAllocator *allocator = launch->context.allocator;
   ASSERT(allocator && allocator->have_room, "a launch with arrays has their allocator");
   allocator->deferring = 1;
-  uint64_t target_bytes = launch->grows_arrays ? target_for(cuda, threads) : 0;
+  uint64_t target_bytes = launch->grows_arrays ? target_bytes_for(cuda, threads) : 0;
   return allocator->have_room(allocator, target_bytes) ||
          error_set(
              err, RG_ERROR_MEMORY,
              "the host has no memory left that the GPU can access, for the arrays that they share");
 }
 
-/* If a fault ended a task, its deferred releases may be half written: drop them all. */
-static bool update_copies(CudaDevice *cuda, DeviceLaunch *launch, bool is_last, Error *err) {
+/* Waits for the tasks that use shared arrays, and applies the releases that they deferred. If a
+ * fault ended a task, these may be half written, so all of them are dropped. */
+static bool finish_array_tasks(CudaDevice *cuda, DeviceLaunch *launch, bool is_last, Error *err) {
   RtAllocator *allocator = launch->context.allocator;
   ASSERT(cuda->arrays_are_used && allocator, "a task has used arrays of the launch's allocator");
   bool ok = is_last ? cuda_wait(cuda, err) : cuda_check_stop(cuda, err);
@@ -74,14 +75,14 @@ static bool update_copies(CudaDevice *cuda, DeviceLaunch *launch, bool is_last, 
 /* Also waits if tasks may grow arrays, as memory cannot be added while a task allocates. */
 bool cuda_arrays_pause(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   bool is_due = launch->host_has_arrays || launch->grows_arrays;
-  return !cuda->arrays_are_used || !is_due || update_copies(cuda, launch, false, err);
+  return !cuda->arrays_are_used || !is_due || finish_array_tasks(cuda, launch, false, err);
 }
 
 bool cuda_arrays_end(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
-  return !cuda->arrays_are_used || update_copies(cuda, launch, true, err);
+  return !cuda->arrays_are_used || finish_array_tasks(cuda, launch, true, err);
 }
 
 void cuda_arrays_ran_short(CudaDevice *cuda) {
   uint64_t before = cuda->shared_per_thread ? cuda->shared_per_thread : FIRST_PER_THREAD;
-  cuda->shared_per_thread = before * MORE;
+  cuda->shared_per_thread = before * GROWTH_FACTOR;
 }

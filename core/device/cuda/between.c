@@ -44,13 +44,13 @@ static bool ensure_service(CudaDevice *cuda, Error *err) {
          find_service(cuda, "rg_service_order_merge", &cuda->service_order_merge, err);
 }
 
-int64_t cuda_most_blocks(const CudaDevice *cuda) {
+int64_t cuda_max_blocks(const CudaDevice *cuda) {
   return cuda->about.processors * cuda->guesses[CUDA_GUESS_blocks];
 }
 
 /* from_block is CudaStep's. */
-static bool start(CudaDevice *cuda, void *function, int64_t blocks, unsigned threads,
-                  uint32_t from_block, RtGpuService service, Error *err) {
+static bool start_service(CudaDevice *cuda, void *function, int64_t blocks, unsigned threads,
+                          uint32_t from_block, RtGpuService service, Error *err) {
   ASSERT(function && blocks > 0 && threads > 0, "a service is found before it is started");
   CudaStep step = {.blocks = (uint32_t)blocks,
                    .threads = threads,
@@ -61,16 +61,16 @@ static bool start(CudaDevice *cuda, void *function, int64_t blocks, unsigned thr
   return cuda_queue(cuda, &step, NULL, err);
 }
 
-static bool start_one(CudaDevice *cuda, void *function, RtGpuService service, Error *err) {
-  return start(cuda, function, 1, 1, 1, service, err);
+static bool start_single(CudaDevice *cuda, void *function, RtGpuService service, Error *err) {
+  return start_service(cuda, function, 1, 1, 1, service, err);
 }
 /* service.result, if set, is an offset into the block. */
 static bool start_trees(CudaDevice *cuda, RtGpuService service, Error *err) {
-  return start(cuda, cuda->service_trees, 1, CUDA_BLOCK_THREADS, service.result ? 3 : 1, service,
-               err);
+  return start_service(cuda, cuda->service_trees, 1, CUDA_BLOCK_THREADS, service.result ? 3 : 1,
+                       service, err);
 }
 static bool start_all(CudaDevice *cuda, void *function, RtGpuService service, Error *err) {
-  return start(cuda, function, cuda_most_blocks(cuda), CUDA_BLOCK_THREADS, 1, service, err);
+  return start_service(cuda, function, cuda_max_blocks(cuda), CUDA_BLOCK_THREADS, 1, service, err);
 }
 
 bool cuda_refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, bool frees, Error *err) {
@@ -93,9 +93,9 @@ bool cuda_refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, bool frees, Erro
  * on one stream at a time, because trees with nodes share the budget; so one array of warp counts
  * suffices. */
 static bool make_list(CudaDevice *cuda, RtGpuService service, Error *err) {
-  if (!start_one(cuda, cuda->service_list, service, err)) return false;
+  if (!start_single(cuda, cuda->service_list, service, err)) return false;
   if (!service.in_order) return start_all(cuda, cuda->service_fill, service, err);
-  uint64_t warps = (uint64_t)cuda_most_blocks(cuda) * CUDA_BLOCK_THREADS / LANES;
+  uint64_t warps = (uint64_t)cuda_max_blocks(cuda) * CUDA_BLOCK_THREADS / LANES;
   if (!cuda_enlarge(cuda, &cuda->counts, warps * sizeof(uint64_t), false, err)) return false;
   service.result = pointer_to(cuda->counts.at);
   return start_all(cuda, cuda->service_fill, service, err) &&
@@ -139,7 +139,7 @@ static int32_t count_merges(const CudaTree *own, int32_t manager) {
 }
 
 static bool make_order(CudaDevice *cuda, const CudaTree *own, RtGpuService service, Error *err) {
-  if (!start_one(cuda, cuda->service_order, service, err) ||
+  if (!start_single(cuda, cuda->service_order, service, err) ||
       !start_all(cuda, cuda->service_order_look, service, err) ||
       !start_all(cuda, cuda->service_order_copy, service, err))
     return false;
@@ -179,7 +179,7 @@ bool cuda_start_set(CudaDevice *cuda, RtGpuSet *set, Error *err) {
   void *parameters[] = {set};
   if (!ensure_service(cuda, err)) return false;
   int result =
-      cuda->driver.cuLaunchKernel(cuda->service_set, (unsigned)cuda_most_blocks(cuda), 1, 1,
+      cuda->driver.cuLaunchKernel(cuda->service_set, (unsigned)cuda_max_blocks(cuda), 1, 1,
                                   CUDA_BLOCK_THREADS, 1, 1, 0, cuda->stream, parameters, NULL);
   return cuda_check(cuda, result, "set elements", err);
 }
@@ -204,7 +204,7 @@ static bool push_tree(CudaDevice *cuda, DeviceLaunch *launch, const void *code, 
 static bool clear_nodes(CudaDevice *cuda, RtGpuService service, int32_t manager, Error *err) {
   service.number = manager;
   return start_all(cuda, cuda->service_clear, service, err) &&
-         start_one(cuda, cuda->service_clear_end, service, err);
+         start_single(cuda, cuda->service_clear_end, service, err);
 }
 
 /* As rt_mask_clear_all. */
@@ -243,13 +243,16 @@ static void clear_host(RtContext *context) {
   guard_run(run_clear, cuda->launch, cuda->err);
 }
 
-static bool has_newer(const CudaTree *own) { return own && own->image_state != CUDA_HOST_IS_NEWER; }
+/* Are the GPU's tables at least as new as the host's? */
+static bool gpu_has_tables(const CudaTree *own) {
+  return own && own->image_state != CUDA_HOST_IS_NEWER;
+}
 
 bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err) {
   static const CudaCode code = {.code = {.host = clear_host}};
   uint64_t frame = (uint64_t)manager;
   clear->is_done = false;
-  if (!has_newer(tree->device)) return true;
+  if (!gpu_has_tables(tree->device)) return true;
   DeviceLaunch launch = {.code = &code.code,
                          .frame = &frame,
                          .frame_slots = 1,
@@ -265,7 +268,7 @@ bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clea
 /* -- publishing tables ------------------------------------------------------------------------- */
 
 /* Refreshes the tree as if a task had changed it. */
-static bool run_tidy(void *data, Error *err) {
+static bool run_publish(void *data, Error *err) {
   DeviceLaunch *launch = data;
   CudaDevice *cuda = launch->context.host;
   uint32_t yes = 1;
@@ -275,18 +278,18 @@ static bool run_tidy(void *data, Error *err) {
          cuda_refresh_trees(cuda, launch, false, err);
 }
 
-static void tidy_host(RtContext *context) {
+static void publish_host(RtContext *context) {
   CudaDevice *cuda = context->host;
-  guard_run(run_tidy, cuda->launch, cuda->err);
+  guard_run(run_publish, cuda->launch, cuda->err);
 }
 
-bool cuda_publish(Device *device, RtTree *tree, bool tidies, Error *err) {
-  static const CudaCode code = {.code = {.host = tidy_host}};
+bool cuda_publish(Device *device, RtTree *tree, bool compacts, Error *err) {
+  static const CudaCode code = {.code = {.host = publish_host}};
   CudaDevice *cuda = (CudaDevice *)device;
   DeviceLaunch launch = {
       .code = &code.code, .trees = &tree, .tree_count = 1, .gc_is_stopped = true};
   tree->is_read = 0;
-  bool ok = !tidies || (cuda_launch(device, &launch, err) && cuda_finish(device, &launch, err));
+  bool ok = !compacts || (cuda_launch(device, &launch, err) && cuda_finish(device, &launch, err));
   tree->is_read = 1;
   if (!ok || !cuda_enter(cuda, err)) return false;
   ok = cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err);
@@ -296,7 +299,7 @@ bool cuda_publish(Device *device, RtTree *tree, bool tidies, Error *err) {
 
 /* -- visits ------------------------------------------------------------------------------------ */
 
-static bool makes(const RtVisit *visit) {
+static bool may_activate(const RtVisit *visit) {
   return visit->way == RT_VISIT_ENSURE || visit->way == RT_VISIT_APPEND;
 }
 
@@ -306,10 +309,10 @@ static bool run_visit(void *data, Error *err) {
   CudaDevice *cuda = launch->context.host;
   const RtVisit *visit = (const RtVisit *)(const void *)launch->frame;
   if (!ensure_service(cuda, err) ||
-      !push_tree(cuda, launch, makes(visit) ? cuda->service_visit : NULL, err))
+      !push_tree(cuda, launch, may_activate(visit) ? cuda->service_visit : NULL, err))
     return false;
   RtGpuService service = {.context = pointer_to(cuda->block_now)};
-  if (!start_one(cuda, cuda->service_visit, service, err)) return false;
+  if (!start_single(cuda, cuda->service_visit, service, err)) return false;
   if (visit->way == RT_VISIT_CLEAR)
     return cuda_refresh_trees(cuda, launch, !launch->gc_is_stopped, err);
   if (visit->way != RT_VISIT_FIND) cuda_note_task(launch->trees[0]->device, true);
@@ -323,11 +326,11 @@ static void visit_host(RtContext *context) {
 
 /* May the GPU visit? It must if the host cannot access the tree. */
 static bool can_visit(const CudaTree *own) {
-  return cuda_is_view(own->tree) || (has_newer(own) && !own->is_exposed);
+  return cuda_is_view(own->tree) || (gpu_has_tables(own) && !own->is_exposed);
 }
 
 /* Copying the whole used tree to the host and back costs about one visit per page. */
-static bool is_worth(const CudaDevice *cuda, const CudaTree *own, const DeviceVisit *visit) {
+static bool is_profitable(const CudaDevice *cuda, const CudaTree *own, const DeviceVisit *visit) {
   uint64_t most = (uint64_t)cuda->guesses[CUDA_GUESS_visits],
            per_page = (uint64_t)cuda->guesses[CUDA_GUESS_visits_per_page];
   if (cuda_is_view(own->tree)) return true;
@@ -342,7 +345,7 @@ bool cuda_visit(Device *device, RtTree *tree, DeviceVisit *visit, Error *err) {
   visit->is_done = false;
   if (!own) return true;
   if (!cuda_finish_all(cuda, err)) return false;
-  if (!can_visit(own) || !is_worth(cuda, own, visit)) return true;
+  if (!can_visit(own) || !is_profitable(cuda, own, visit)) return true;
   DeviceLaunch launch = {.code = &code.code,
                          .frame = visit->words,
                          .frame_slots = visit->word_count,

@@ -11,16 +11,17 @@
 #include "loader/loader.h"
 
 enum { LOG_BYTES = 400 };
-enum { MOST_REGISTERS = 0, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 }; /* CUjit_option */
+enum { MAX_REGISTERS = 0, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 }; /* CUjit_option */
 
-/* Loads NUL-terminated PTX with at most `most` registers (0: no limit). The driver's log goes into
+/* Loads NUL-terminated PTX with at most `max_registers` (0: no limit). The driver's log goes into
  * err; a rejected text is a bug in our code generator. */
-static void *load_text(CudaDevice *cuda, const char *text, int64_t most, Error *err) {
+static void *load_text(CudaDevice *cuda, const char *text, int64_t max_registers, Error *err) {
   void *module = NULL;
   char log[LOG_BYTES] = "";
-  const int options[] = {ERROR_LOG, ERROR_LOG_BYTES, MOST_REGISTERS};
-  void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1), (void *)(uintptr_t)most};
-  int result = cuda->driver.cuModuleLoadDataEx(&module, text, most ? 3 : 2, options, values);
+  const int options[] = {ERROR_LOG, ERROR_LOG_BYTES, MAX_REGISTERS};
+  void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1), (void *)(uintptr_t)max_registers};
+  int result =
+      cuda->driver.cuModuleLoadDataEx(&module, text, max_registers ? 3 : 2, options, values);
   if (!result || driver_is_lost(result) || result == DRIVER_OUT_OF_MEMORY)
     return cuda_check(cuda, result, "load a kernel", err) ? module : NULL;
   for (char *at = log; *at; at++)
@@ -38,10 +39,10 @@ enum { INPUT_PTX = 1 }; /* CUjitInputType */
 
 /* The cache key of a compile by the driver; `processor` is a buffer that the request refers to. */
 static RgCodegenRequest request_of(const CudaDevice *cuda, const char *text, uint64_t length,
-                                   int64_t most, char processor[200]) {
+                                   int64_t max_registers, char processor[200]) {
   const DriverDevice *about = &cuda->about;
   snprintf(processor, 200, "cubin %d, registers %d, driver %d, %.120s", about->capability,
-           (int)most, about->driver_version, about->name);
+           (int)max_registers, about->driver_version, about->name);
   return (RgCodegenRequest){.bytes = (const uint8_t *)text,
                             .length = (int64_t)length,
                             .build_id = RG_BUILD_ID,
@@ -49,14 +50,15 @@ static RgCodegenRequest request_of(const CudaDevice *cuda, const char *text, uin
 }
 
 /* The cached module; NULL if it is not in the cache, or the driver rejects it. */
-static void *find_module(CudaDevice *cuda, const RgCodegenRequest *request, int64_t most) {
-  const int option = MOST_REGISTERS; /* has no effect on compiled code */
-  void *value = (void *)(uintptr_t)most;
+static void *find_module(CudaDevice *cuda, const RgCodegenRequest *request, int64_t max_registers) {
+  const int option = MAX_REGISTERS; /* has no effect on compiled code */
+  void *value = (void *)(uintptr_t)max_registers;
   RgCodegenObject objects[RG_TARGET_COUNT];
   void *module = NULL;
   if (!cache_find(cuda->device.cache, request, objects)) return NULL;
   const uint8_t *image = objects[RG_TARGET_PTX].bytes;
-  if (cuda->driver.cuModuleLoadDataEx(&module, image, most != 0, &option, &value)) module = NULL;
+  if (cuda->driver.cuModuleLoadDataEx(&module, image, max_registers != 0, &option, &value))
+    module = NULL;
   for (int t = 0; t < RG_TARGET_COUNT; t++) heap_free(cuda->device.heap, objects[t].bytes);
   return module;
 }
@@ -64,17 +66,17 @@ static void *find_module(CudaDevice *cuda, const RgCodegenRequest *request, int6
 /* Compiles with the driver's linker, whose output can be cached. NULL on failure: the caller then
  * compiles by loading the text, and reports that error. */
 static void *link_module(CudaDevice *cuda, const RgCodegenRequest *request, const char *text,
-                         int64_t most) {
-  const int option = MOST_REGISTERS;
-  void *value = (void *)(uintptr_t)most;
+                         int64_t max_registers) {
+  const int option = MAX_REGISTERS;
+  void *value = (void *)(uintptr_t)max_registers;
   const Driver *driver = &cuda->driver;
   void *state, *image, *module = NULL;
   size_t size_bytes;
-  if (driver->cuLinkCreate_v2(most != 0, &option, &value, &state)) return NULL;
+  if (driver->cuLinkCreate_v2(max_registers != 0, &option, &value, &state)) return NULL;
   if (!driver->cuLinkAddData_v2(state, INPUT_PTX, text, (size_t)request->length + 1, "kernel", 0,
                                 NULL, NULL) &&
       !driver->cuLinkComplete(state, &image, &size_bytes) &&
-      !driver->cuModuleLoadDataEx(&module, image, most != 0, &option, &value)) {
+      !driver->cuModuleLoadDataEx(&module, image, max_registers != 0, &option, &value)) {
     RgCodegenObject objects[RG_TARGET_COUNT] = {
         [RG_TARGET_PTX] = {.bytes = image, .length = (int64_t)size_bytes}};
     cache_store(cuda->device.cache, request, objects);
@@ -86,20 +88,20 @@ static void *link_module(CudaDevice *cuda, const RgCodegenRequest *request, cons
 /* The largest stack frame of a function: PTX declares it as a byte array, "__local_depot3[64]". */
 static uint64_t largest_frame(const char *text) {
   static const char depot[] = "__local_depot";
-  uint64_t most = 0;
+  uint64_t max_registers = 0;
   for (const char *at = text; (at = strstr(at, depot));) {
     at += sizeof depot - 1;
     const char *size = at + strspn(at, "0123456789");
     uint64_t bytes = *size == '[' ? strtoull(size + 1, NULL, 10) : 0;
-    if (bytes > most) most = bytes;
+    if (bytes > max_registers) max_registers = bytes;
   }
-  return most;
+  return max_registers;
 }
 
 /* The most bytes that a call passes and returns: "(.param .align 8 .b8 param_0[48], ..)" in the
  * head of a function. */
-static uint64_t largest_head(const char *text) {
-  uint64_t most = 0;
+static uint64_t largest_parameters(const char *text) {
+  uint64_t max_registers = 0;
   for (const char *at = text; (at = strstr(at, ".func "));) {
     const char *end = at + strcspn(at, "{;");
     uint64_t bytes = 0;
@@ -111,23 +113,23 @@ static uint64_t largest_head(const char *text) {
                : type && type < size ? strtoull(type + 2, NULL, 10) / 8
                                      : 8;
     }
-    if (bytes > most) most = bytes;
+    if (bytes > max_registers) max_registers = bytes;
     at = end;
   }
-  return most;
+  return max_registers;
 }
 
-static void *make_module(CudaDevice *cuda, const char *text, uint64_t length, int64_t most,
+static void *make_module(CudaDevice *cuda, const char *text, uint64_t length, int64_t max_registers,
                          Error *err) {
   ASSERT(!text[length], "the driver reads a text up to its NUL");
   char processor[200];
   void *module = NULL;
   if (cuda->device.cache) {
-    RgCodegenRequest request = request_of(cuda, text, length, most, processor);
-    module = find_module(cuda, &request, most);
-    if (!module) module = link_module(cuda, &request, text, most);
+    RgCodegenRequest request = request_of(cuda, text, length, max_registers, processor);
+    module = find_module(cuda, &request, max_registers);
+    if (!module) module = link_module(cuda, &request, text, max_registers);
   }
-  return module ? module : load_text(cuda, text, most, err);
+  return module ? module : load_text(cuda, text, max_registers, err);
 }
 
 enum { LOCAL_BYTES = 3, REGISTERS = 4 }; /* CUfunction_attribute */
@@ -156,9 +158,9 @@ static uint64_t local_bytes(CudaDevice *cuda, const CudaCode *code, int32_t task
   return all;
 }
 
-static bool load_with(CudaDevice *cuda, CudaCode *code, const char *text, uint64_t length,
-                      int64_t most, int32_t task_count, Error *err) {
-  code->module = make_module(cuda, text, length, most, err);
+static bool load_with_limit(CudaDevice *cuda, CudaCode *code, const char *text, uint64_t length,
+                            int64_t max_registers, int32_t task_count, Error *err) {
+  code->module = make_module(cuda, text, length, max_registers, err);
   return code->module && find_tasks(cuda, code, task_count, err);
 }
 
@@ -175,18 +177,18 @@ static bool has_many_registers(CudaDevice *cuda, const CudaCode *code, int32_t t
  * registers has no limit, as the driver may use more of them with a limit than without. */
 static bool load_text_tasks(CudaDevice *cuda, CudaCode *code, const char *text, uint64_t length,
                             int32_t task_count, Error *err) {
-  int64_t most = cuda->guesses[CUDA_GUESS_registers];
-  if (!load_with(cuda, code, text, length, 0, task_count, err)) return false;
+  int64_t max_registers = cuda->guesses[CUDA_GUESS_registers];
+  if (!load_with_limit(cuda, code, text, length, 0, task_count, err)) return false;
   if (code->recurses || !has_many_registers(cuda, code, task_count)) return true;
   uint64_t local = local_bytes(cuda, code, task_count);
   cuda->driver.cuModuleUnload(code->module);
   Error unused;
   error_clear(&unused);
-  bool ok = load_with(cuda, code, text, length, most, task_count, &unused);
+  bool ok = load_with_limit(cuda, code, text, length, max_registers, task_count, &unused);
   /* the limit spills no register */
   if (ok && local_bytes(cuda, code, task_count) <= local) return true;
   if (code->module) cuda->driver.cuModuleUnload(code->module);
-  return load_with(cuda, code, text, length, 0, task_count, err);
+  return load_with_limit(cuda, code, text, length, 0, task_count, err);
 }
 
 static bool load_ptx(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *ptx,
@@ -197,7 +199,7 @@ static bool load_ptx(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *pt
   memcpy(text, ptx->bytes, (size_t)ptx->length);
   cuda_read_text(code, text, task_count);
   code->recurses = strstr(text, "rg_function_") != NULL;
-  code->call_bytes = largest_frame(text) + largest_head(text);
+  code->call_bytes = largest_frame(text) + largest_parameters(text);
   bool ok = load_text_tasks(cuda, code, text, (uint64_t)ptx->length, task_count, err);
   heap_free(cuda->device.heap, text);
   return ok;
@@ -205,21 +207,22 @@ static bool load_ptx(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *pt
 
 /* -- stacks of recursive functions ------------------------------------------------------------- */
 
-/* Adds what a call saves outside its frame: at most all registers, and the return address. */
+/* Adds what a call may save outside its frame: all registers, and the return address. */
 static void add_registers(CudaDevice *cuda, CudaCode *code, int32_t task_count) {
-  enum { USUAL = 44, RETURN = 16 };
-  int most = 0;
+  enum { DEFAULT_REGISTERS = 44, RETURN_ADDRESS = 16 };
+  int max_registers = 0;
   for (int32_t k = 0; k < task_count; k++) {
-    int registers = USUAL;
-    if (cuda->driver.cuFuncGetAttribute(&registers, REGISTERS, code->tasks[k])) registers = USUAL;
-    if (registers > most) most = registers;
+    int registers = DEFAULT_REGISTERS;
+    if (cuda->driver.cuFuncGetAttribute(&registers, REGISTERS, code->tasks[k]))
+      registers = DEFAULT_REGISTERS;
+    if (registers > max_registers) max_registers = registers;
   }
-  code->call_bytes += 4 * (uint64_t)most + RETURN;
+  code->call_bytes += 4 * (uint64_t)max_registers + RETURN_ADDRESS;
 }
 
 enum {
-  STACK_SIZE = 0,     /* CUlimit */
-  USUAL_STACK = 1024, /* bytes: a context's default */
+  STACK_SIZE = 0,       /* CUlimit */
+  DEFAULT_STACK = 1024, /* bytes: a context's default */
   FEW_CALLS = 8,
   SPARE_CALLS = 8 /* for the task's own frame, and runtime functions that the last call calls */
 };
@@ -235,8 +238,8 @@ static bool set_stack(CudaDevice *cuda, uint64_t bytes) {
 
 /* Other code in the process may change the limit, too. */
 static size_t stack_now(CudaDevice *cuda) {
-  size_t now = USUAL_STACK;
-  return cuda->driver.cuCtxGetLimit(&now, STACK_SIZE) ? USUAL_STACK : now;
+  size_t now = DEFAULT_STACK;
+  return cuda->driver.cuCtxGetLimit(&now, STACK_SIZE) ? DEFAULT_STACK : now;
 }
 
 /* The limit belongs to the context: every resident thread gets the stack that the most demanding
@@ -247,7 +250,7 @@ bool cuda_ensure_stack(CudaDevice *cuda, CudaCode *code, Error *err) {
   uint64_t bytes = 0;
   ASSERT(code->call_bytes && code->most_calls >= FEW_CALLS, "a call has been measured at loading");
   size_t now = stack_now(cuda);
-  if (now != cuda->stack_bytes) cuda->others_stack = now;
+  if (now != cuda->stack_bytes) cuda->previous_stack = now;
   for (; code->most_calls >= FEW_CALLS; code->most_calls /= 2) {
     bytes = code->call_bytes * (code->most_calls + SPARE_CALLS);
     if (bytes <= now || set_stack(cuda, bytes)) return true;
@@ -264,7 +267,7 @@ bool cuda_trim_stack(CudaDevice *cuda) {
   bool needs = cuda->launch && cuda->is_in_launch && ((CudaCode *)cuda->launch->code)->recurses;
   if (!cuda->stack_bytes || needs || stack_now(cuda) != cuda->stack_bytes) return false;
   cuda->stack_bytes = 0;
-  return !cuda->driver.cuCtxSetLimit(STACK_SIZE, cuda->others_stack);
+  return !cuda->driver.cuCtxSetLimit(STACK_SIZE, cuda->previous_stack);
 }
 
 static bool load_host(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *host, Error *err) {

@@ -22,13 +22,13 @@
 #include "base/guard.h"
 #include "device/cuda/cuda.h"
 
-enum { REST = 64 /* uses of an array until it requests memory again */ };
+enum { RETRY_AFTER = 64 /* uses of an array until it requests memory again */ };
 
 struct CudaCopy {
   CudaCopy *next;
   RtCounted *counted; /* NULL: the array was destroyed */
   RtTree tree;        /* the elements; tree.device NULL: memory was short */
-  uint32_t rest;
+  uint32_t uses_until_retry;
   bool is_exposed, is_written; /* to the next or the last task; that task may write to it */
 };
 
@@ -42,7 +42,7 @@ static RtCounted *root_of(RtCounted *counted) {
   return counted;
 }
 
-static CudaCopy *find(CudaDevice *cuda, const RtCounted *counted) {
+static CudaCopy *find_copy(CudaDevice *cuda, const RtCounted *counted) {
   lock(cuda);
   CudaCopy *copy = cuda->copies;
   while (copy && copy->counted != counted) copy = copy->next;
@@ -52,7 +52,7 @@ static CudaCopy *find(CudaDevice *cuda, const RtCounted *counted) {
 
 /* -- creating and dropping copies -------------------------------------------------------------- */
 
-static CudaCopy *add(CudaDevice *cuda, RtCounted *counted) {
+static CudaCopy *add_copy(CudaDevice *cuda, RtCounted *counted) {
   ASSERT(!(rt_counted_flags(counted) & RT_COUNTED_SLICE), "a slice is copied with its base array");
   CudaCopy *copy = heap_alloc(cuda->device.heap, sizeof *copy);
   if (!copy) return NULL;
@@ -71,7 +71,7 @@ static CudaCopy *add(CudaDevice *cuda, RtCounted *counted) {
 }
 
 /* Discards what is newer on the GPU. */
-static void drop(CudaDevice *cuda, CudaCopy *copy) {
+static void drop_copy(CudaDevice *cuda, CudaCopy *copy) {
   CudaCopy **at = &cuda->copies;
   lock(cuda);
   while (*at != copy) at = &(*at)->next;
@@ -107,7 +107,7 @@ static bool drop_ended(CudaDevice *cuda, bool waits) {
     next = copy->next;
     if (copy->counted || !(waits || is_idle(cuda, copy->tree.device))) continue;
     any |= copy->tree.device != NULL;
-    drop(cuda, copy);
+    drop_copy(cuda, copy);
   }
   return any;
 }
@@ -126,7 +126,7 @@ static bool copy_back(CudaDevice *cuda, CudaCopy *copy, const uint8_t *from, uin
 
 /* Takes a reference, as any thread may release the last one meanwhile. An object that waits for the
  * end of a task (RT_COUNTED_WAITS) has none, but still exists. NULL: it is being destroyed. */
-static RtCounted *hold(CudaDevice *cuda, CudaCopy *copy) {
+static RtCounted *retain_array(CudaDevice *cuda, CudaCopy *copy) {
   lock(cuda);
   RtCounted *counted = copy->counted;
   int64_t count = counted ? __atomic_load_n(&counted->count, __ATOMIC_RELAXED) : 0;
@@ -138,15 +138,15 @@ static RtCounted *hold(CudaDevice *cuda, CudaCopy *copy) {
   return count > 0 || waits ? counted : NULL;
 }
 
-static void release_hold(RtCounted *counted) {
+static void release_array(RtCounted *counted) {
   int64_t before = __atomic_fetch_sub(&counted->count, 1, __ATOMIC_ACQ_REL);
   if (before <= 1) rt_counted_end(counted, before);
 }
 
 static bool copy_back_all(CudaDevice *cuda, CudaCopy *copy, DeviceUse use, Error *err) {
-  RtCounted *counted = hold(cuda, copy);
+  RtCounted *counted = retain_array(cuda, copy);
   bool ok = !counted || copy_back(cuda, copy, NULL, 0, use, err);
-  if (counted) release_hold(counted);
+  if (counted) release_array(counted);
   return ok;
 }
 
@@ -176,18 +176,18 @@ bool cuda_copies_yield(CudaDevice *cuda, const DeviceLaunch *launch, const Devic
     next = copy->next;
     if (!copy->counted || is_wrapped_now(cuda, copy) || !may_reach(launch, task, copy)) continue;
     if (!copy_back_all(cuda, copy, DEVICE_WRITES, err)) return false;
-    if (launch->grows_arrays) drop(cuda, copy);
+    if (launch->grows_arrays) drop_copy(cuda, copy);
   }
   return true;
 }
 
-void cuda_copies_note(CudaDevice *cuda) {
+void cuda_copies_note_task(CudaDevice *cuda) {
   for (CudaCopy *copy = cuda->copies; copy; copy = copy->next)
     if (copy->is_exposed && copy->is_written) cuda_note_task(copy->tree.device, false);
   cuda->copies_are_stale = true;
 }
 
-static void hide(CudaDevice *cuda) {
+static void unexpose_copies(CudaDevice *cuda) {
   for (CudaCopy *copy = cuda->copies; copy; copy = copy->next)
     copy->is_exposed = copy->is_written = false;
 }
@@ -198,9 +198,9 @@ static bool is_referenced(const CudaDevice *cuda, const CudaCopy *copy) {
   return copy->is_exposed || own->is_located || own->is_exposed || is_wrapped_now(cuda, copy);
 }
 
-void cuda_copies_hide(CudaDevice *cuda) {
+void cuda_copies_unexpose(CudaDevice *cuda) {
   if (!cuda->copies) return;
-  hide(cuda);
+  unexpose_copies(cuda);
   for (CudaCopy *copy = cuda->copies; copy; copy = copy->next)
     if (copy->tree.device) ((CudaTree *)copy->tree.device)->is_located = false;
   drop_ended(cuda, false);
@@ -212,7 +212,7 @@ bool cuda_copies_relieve(CudaDevice *cuda) {
     next = copy->next;
     if (!copy->tree.device || is_referenced(cuda, copy)) continue;
     if (!copy_back_all(cuda, copy, DEVICE_READS, NULL)) continue;
-    drop(cuda, copy);
+    drop_copy(cuda, copy);
     any = true;
   }
   return any;
@@ -232,48 +232,49 @@ static bool ensure_copy(CudaDevice *cuda, CudaCopy *copy) {
   Error unused;
   error_clear(&unused);
   if (copy->tree.device) return true;
-  if (copy->rest) {
-    copy->rest--;
+  if (copy->uses_until_retry) {
+    copy->uses_until_retry--;
     return false;
   }
   drop_ended(cuda, false);
   copy->is_exposed = true; /* keeps cuda_copies_relieve from dropping it */
   CudaTree *own = cuda_tree(cuda, &copy->tree, &unused);
-  if (!own) return copy->rest = REST, copy->is_exposed = false;
+  if (!own) return copy->uses_until_retry = RETRY_AFTER, copy->is_exposed = false;
   own->is_copy = true;
   own->image_state = CUDA_SAME; /* it needs no image: tasks use only its address */
   return true;
 }
 
-typedef struct Move {
+typedef struct ArrayRequest {
   CudaDevice *cuda;
   RtCounted *counted;
   const uint8_t *from; /* in: the host's address; out: the address to use */
   uint64_t size_bytes;
   RtArrayUse use;
-} Move;
+} ArrayRequest;
 
-/* Lets tasks use the host's memory. */
-static bool leave(Move *move, CudaCopy *copy, Error *err) {
-  move->cuda->arrays_are_used = true;
-  return !copy || copy_back(move->cuda, copy, NULL, 0, DEVICE_WRITES, err);
+/* Lets tasks use the elements in host memory. */
+static bool use_host_memory(ArrayRequest *request, CudaCopy *copy, Error *err) {
+  request->cuda->arrays_are_used = true;
+  return !copy || copy_back(request->cuda, copy, NULL, 0, DEVICE_WRITES, err);
 }
 
-static bool show(Move *move, RtCounted *root, CudaCopy *copy, Error *err) {
-  CudaDevice *cuda = move->cuda;
-  if (cuda->copies_are_stale) hide(cuda);
+static bool expose_copy(ArrayRequest *request, RtCounted *root, CudaCopy *copy, Error *err) {
+  CudaDevice *cuda = request->cuda;
+  if (cuda->copies_are_stale) unexpose_copies(cuda);
   cuda->copies_are_stale = false;
-  if (move->use == RT_ARRAY_TASKS_FOLLOW || !may_copy(cuda, root)) return leave(move, copy, err);
-  if (!copy) copy = add(cuda, root);
-  if (!copy || !ensure_copy(cuda, copy)) return leave(move, copy, err);
+  if (request->use == RT_ARRAY_TASKS_FOLLOW || !may_copy(cuda, root))
+    return use_host_memory(request, copy, err);
+  if (!copy) copy = add_copy(cuda, root);
+  if (!copy || !ensure_copy(cuda, copy)) return use_host_memory(request, copy, err);
   CudaTree *own = copy->tree.device;
   copy->is_exposed = true;
-  ASSERT(move->from >= copy->tree.root, "an address among the copied elements");
-  copy->is_written |= move->use == RT_ARRAY_TASKS_WRITE;
+  ASSERT(request->from >= copy->tree.root, "an address among the copied elements");
+  copy->is_written |= request->use == RT_ARRAY_TASKS_WRITE;
   if (!cuda_join(cuda, own->use, err) || !cuda_push(cuda, &copy->tree, NULL, 0, err)) return false;
   own->use = cuda_use_now(cuda);
-  move->from =
-      (const uint8_t *)(uintptr_t)(own->memory.at + (uint64_t)(move->from - copy->tree.root));
+  request->from =
+      (const uint8_t *)(uintptr_t)(own->memory.at + (uint64_t)(request->from - copy->tree.root));
   return true;
 }
 
@@ -283,34 +284,36 @@ static bool is_unchanged(const CudaCopy *copy, const RtCounted *root) {
 
 /* Without this, a loop of the host region that waits for a task's write would never end, as no task
  * runs after a failed one. */
-static bool check_stop(CudaDevice *cuda, const Move *move, const CudaCopy *copy, Error *err) {
+static bool check_stop(CudaDevice *cuda, const ArrayRequest *request, const CudaCopy *copy,
+                       Error *err) {
   const CudaTree *own = copy->tree.device;
-  bool waits = own && !cuda_host_has(own, move->from, move->size_bytes);
-  return !waits || !cuda->unseen || cuda_check_stop(cuda, err);
+  bool waits = own && !cuda_host_has(own, request->from, request->size_bytes);
+  return !waits || !cuda->unchecked_tasks || cuda_check_stop(cuda, err);
 }
 
-static bool take(void *data, Error *err) {
-  Move *move = data;
-  RtCounted *root = root_of(move->counted);
-  CudaCopy *copy = find(move->cuda, root);
+static bool handle_request(void *data, Error *err) {
+  ArrayRequest *request = data;
+  RtCounted *root = root_of(request->counted);
+  CudaCopy *copy = find_copy(request->cuda, root);
   ASSERT(!copy || is_unchanged(copy, root), "an array with a copy stays where it is");
-  if (move->use < RT_ARRAY_HOST_READS) return show(move, root, copy, err);
+  if (request->use < RT_ARRAY_HOST_READS) return expose_copy(request, root, copy, err);
   if (!copy) return true;
-  bool resizes = move->use == RT_ARRAY_HOST_RESIZES;
-  DeviceUse use = move->use == RT_ARRAY_HOST_READS ? DEVICE_READS : DEVICE_WRITES;
-  if (!check_stop(move->cuda, move, copy, err)) return false;
-  if (!copy_back(move->cuda, copy, resizes ? NULL : move->from, move->size_bytes, use, err))
+  bool resizes = request->use == RT_ARRAY_HOST_RESIZES;
+  DeviceUse use = request->use == RT_ARRAY_HOST_READS ? DEVICE_READS : DEVICE_WRITES;
+  if (!check_stop(request->cuda, request, copy, err)) return false;
+  if (!copy_back(request->cuda, copy, resizes ? NULL : request->from, request->size_bytes, use,
+                 err))
     return false;
-  if (resizes) drop(move->cuda, copy);
+  if (resizes) drop_copy(request->cuda, copy);
   return true;
 }
 
 const uint8_t *RT_CALL cuda_array_move(RtContext *context, RtCounted *counted, const uint8_t *from,
                                        uint64_t size_bytes, int32_t use) {
   CudaDevice *cuda = context->host;
-  Move move = {cuda, counted, from, size_bytes, (RtArrayUse)use};
-  if (!rt_stopped(context) && !guard_run(take, &move, cuda->err)) context->stop = 1;
-  return move.from;
+  ArrayRequest request = {cuda, counted, from, size_bytes, (RtArrayUse)use};
+  if (!rt_stopped(context) && !guard_run(handle_request, &request, cuda->err)) context->stop = 1;
+  return request.from;
 }
 
 /* -- between launches -------------------------------------------------------------------------- */
@@ -318,14 +321,14 @@ const uint8_t *RT_CALL cuda_array_move(RtContext *context, RtCounted *counted, c
 bool cuda_reach_array(Device *device, RtCounted *counted, const uint8_t *from, uint64_t size_bytes,
                       DeviceUse use, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
-  CudaCopy *copy = find(cuda, root_of(counted));
+  CudaCopy *copy = find_copy(cuda, root_of(counted));
   bool is_all = !from;
   if (!copy) return true;
   if (is_all) from = copy->tree.root, size_bytes = copy->tree.root_size;
   if (cuda->is_in_launch ? !copy_back(cuda, copy, from, size_bytes, use, err)
                          : !cuda_reach(device, &copy->tree, from, size_bytes, use, err))
     return false;
-  if (is_all) drop(cuda, copy);
+  if (is_all) drop_copy(cuda, copy);
   return true;
 }
 
@@ -335,15 +338,15 @@ bool cuda_reach_arrays(Device *device, bool forever, Error *err) {
   cuda->has_no_copies |= forever;
   for (CudaCopy *copy = cuda->copies, *next; copy; copy = next) {
     next = copy->next;
-    RtCounted *counted = hold(cuda, copy);
+    RtCounted *counted = retain_array(cuda, copy);
     if (!counted) continue;
     ok &= cuda_reach_array(device, counted, NULL, 0, DEVICE_WRITES, err);
-    release_hold(counted);
+    release_array(counted);
   }
   return ok;
 }
 
 /* Frees all copies, after the runtime has ended. */
 void cuda_copies_free(CudaDevice *cuda) {
-  while (cuda->copies) drop(cuda, cuda->copies);
+  while (cuda->copies) drop_copy(cuda, cuda->copies);
 }

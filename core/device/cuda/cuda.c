@@ -18,7 +18,7 @@
  * as the new one may reuse its addresses. */
 static _Atomic uint32_t faults, renewals;
 
-static void lose(CudaDevice *cuda) {
+static void mark_lost(CudaDevice *cuda) {
   uint32_t seen = cuda->faults_before; /* one fault counts once, whichever runtime sees it */
   cuda->is_lost = cuda->has_faulted = true;
   if (cuda->has_context) atomic_compare_exchange_strong(&faults, &seen, seen + 1);
@@ -37,7 +37,7 @@ static void renew_context(CudaDevice *cuda) {
 /* -- driver calls ------------------------------------------------------------------------------ */
 
 bool cuda_check(CudaDevice *cuda, int result, const char *what, Error *err) {
-  if (driver_is_lost(result)) lose(cuda);
+  if (driver_is_lost(result)) mark_lost(cuda);
   return driver_check(&cuda->driver, result, what, err);
 }
 
@@ -118,7 +118,7 @@ static void destroy_cuda(Device *device) {
   heap_free(heap, cuda);
 }
 
-/* The places for queued launches are those of all streams (most_queued). */
+/* All streams share the slots for queued launches (max_queued). */
 static bool has_room(Device *device, int32_t stream) { return true; }
 
 /* A launch that runs on the GPU cannot be stopped. */
@@ -198,12 +198,12 @@ static void fill_device(CudaDevice *cuda, Heap *heap, const DeviceOptions *optio
   snprintf(cuda->processor, sizeof cuda->processor, "sm_%d", capability);
   Device *device = &cuda->device;
   device->worker_count = 1;
-  device->most_queued = CUDA_MOST_QUEUED;
+  device->max_queued = CUDA_MAX_QUEUED;
   device->processors[RG_TARGET_PTX] = cuda->processor;
   device->memory_bytes = cuda->about.memory_bytes;
   device->name = cuda->about.name;
   if (cuda->about.maps_host_memory) cuda->table.pins = &pins;
-  ASSERT(device_table_is_whole(&cuda->table), "CUDA fills in its table");
+  ASSERT(device_table_is_complete(&cuda->table), "CUDA fills in its table");
   device->native = (RtContext){.workers = &cuda->worker,
                                .worker_count = 1,
                                .task = -1,

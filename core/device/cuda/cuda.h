@@ -47,7 +47,7 @@ typedef struct CudaUse {
   uint64_t launch;
 } CudaUse;
 
-enum { CUDA_KNOWN = 32 };
+enum { CUDA_KNOWN_CODE = 32 };
 
 typedef struct CudaTree { /* RtTree.device */
   RtTree *tree;
@@ -63,15 +63,15 @@ typedef struct CudaTree { /* RtTree.device */
   bool chunks_are_read; /* the same for the tables of chunks */
   bool is_current;      /* nothing is newer on the GPU */
   bool is_used;         /* by the running launch */
-  uint64_t most_bytes;  /* the most memory that it can fill: provision.c */
+  uint64_t max_bytes;   /* the most memory that it can fill: provision.c */
   /* how many tasks may have grown it since its counts were last read back, and after how many they
    * are read again */
-  uint32_t unread, interval;
-  uint64_t target_bytes;         /* memory it should have, computed when they were last read */
-  uint64_t most_positions;       /* largest number of positions of those tasks */
-  uint64_t visits;               /* host visits since a task last used it: between.c */
-  const void *known[CUDA_KNOWN]; /* code of tasks that may grow it */
-  uint32_t next_known;
+  uint32_t tasks_since_read, interval;
+  uint64_t target_bytes;  /* memory it should have, computed when they were last read */
+  uint64_t max_positions; /* largest number of positions of those tasks */
+  uint64_t visits;        /* host visits since a task last used it: between.c */
+  const void *known_code[CUDA_KNOWN_CODE]; /* code of tasks that may grow it */
+  uint32_t next_known_code;
   bool is_exposed;          /* other code has its address, and may change it at any time */
   int32_t wrap_count;       /* number of wraps (external arrays) of its memory */
   bool owns_tree;           /* `tree` represents external memory and belongs to this */
@@ -120,7 +120,7 @@ typedef struct CudaSymmetricHeap {
   CudaPart *parts;
 } CudaSymmetricHeap;
 
-enum { CUDA_MOST_QUEUED = 64, CUDA_STREAMS = 8 };
+enum { CUDA_MAX_QUEUED = 64, CUDA_STREAMS = 8 };
 
 /* A ring of pinned memory that all copies go through, and earlier rings that were too small, from
  * which copies may still be queued. */
@@ -153,22 +153,22 @@ typedef struct CudaStream {
   /* how many launches, and host operations between them, were queued, and how many are done */
   uint64_t launched, finished;
   /* per other stream, the last launch that this stream already waits for */
-  uint64_t seen[CUDA_STREAMS];
-  int32_t queued, last; /* the number of unreported launches; the place of the newest, or -1 */
+  uint64_t joined[CUDA_STREAMS];
+  int32_t queued, last; /* the number of unreported launches; the slot of the newest, or -1 */
   bool is_broken;       /* one of them failed; later ones have not run */
 } CudaStream;
 
 /* A slot for a queued launch. */
-typedef struct CudaPlace {
+typedef struct CudaQueueSlot {
   bool is_taken, is_read; /* is_read: its block has been read into `reports` */
   int32_t stream;
   uint64_t number;        /* the launch's number on its stream */
   RtError host_error;     /* error of its host region */
   RtOutside host_outside; /* writes of its host region outside of shapes */
   uint64_t work;          /* DeviceLaunch.work */
-} CudaPlace;
+} CudaQueueSlot;
 
-/* Per place: events before and after a launch's work; NULL: not needed yet. */
+/* Per queue slot: events before and after a launch's work; NULL: not needed yet. */
 typedef struct CudaTimer {
   void *begin, *end;
   bool is_set;
@@ -192,7 +192,7 @@ typedef struct CudaDevice {
   void *context;
   CudaStream streams[CUDA_STREAMS];
   int32_t open_streams;
-  CudaStream *now; /* the current stream, streams[number] */
+  CudaStream *now; /* the current stream, streams[number]: cuda_select */
   int32_t number;
   void *stream; /* handle of the current stream */
   bool has_context, is_lost, is_relieving;
@@ -200,7 +200,7 @@ typedef struct CudaDevice {
   bool has_faulted;       /* this runtime saw the fault that made the device lost */
   uint32_t faults_before; /* fault count of the process when the context was retained */
   uint64_t stack_bytes;   /* stack size per thread that was requested, or 0 */
-  size_t others_stack;    /* stack size before that */
+  size_t previous_stack;  /* stack size before that */
   RtWorker worker;        /* for native calls and host regions */
   CudaTree *trees;
   CudaForeign *foreign;
@@ -218,7 +218,7 @@ typedef struct CudaDevice {
   bool has_no_copies;           /* no copies are made any more */
   bool copies_are_stale;        /* the exposed copies were for a task that has run */
   bool arrays_are_used;         /* tasks of the running launch use arrays in host memory */
-  int32_t unseen;               /* its tasks since the host last checked for a stop */
+  int32_t unchecked_tasks;      /* its tasks since the host last checked for a stop */
   struct MemoryPool *plain;     /* of cuMemAlloc: plain.c; NULL: not needed yet */
   struct MemoryPool *arena;     /* for large requests; NULL: not needed yet, or unsupported */
   CudaRange arena_range;        /* addresses of `arena` */
@@ -230,12 +230,12 @@ typedef struct CudaDevice {
   CudaUse budget_use;
   CudaRange ambient; /* zeros */
   CudaRange counts;  /* a number per warp, used while an ordered list is built */
-  CudaRange block;   /* blocks of launches, by place: launch.c */
-  CudaPlace places[CUDA_MOST_QUEUED];
-  CudaTimer timers[CUDA_MOST_QUEUED];
+  CudaRange block;   /* blocks of launches, by queue slot: launch.c */
+  CudaQueueSlot queue_slots[CUDA_MAX_QUEUED];
+  CudaTimer timers[CUDA_MAX_QUEUED];
   uint64_t begin_ticks; /* the host's two clocks at creation: time.c */
   int64_t begin_ns;
-  int32_t place, last_place; /* of the running launch; of the latest launch */
+  int32_t slot, last_slot;   /* queue slots of the running launch, and of the latest launch */
   uint64_t block_now;        /* of the running launch */
   bool block_is_current;     /* block_now has been written */
   CudaRange races, shadow;   /* the race detector's RtRaces and its table */
@@ -374,7 +374,7 @@ bool cuda_pull_budget(CudaDevice *cuda, RtBudget *budget, Error *err);
 
 /* provision.c */
 /* The largest size in bytes that the tree can grow to. */
-uint64_t cuda_most_bytes(const RtTree *tree);
+uint64_t cuda_max_bytes(const RtTree *tree);
 /* How many bytes it should have before a task with this many positions. */
 uint64_t cuda_target_bytes(const CudaTree *tree, uint64_t positions);
 /* Provides memory for what is in use and, with `code`, for what the task may add: see cuda_push. */
@@ -410,10 +410,10 @@ const uint8_t *RT_CALL cuda_array_move(RtContext *context, RtCounted *counted, c
  * were exposed to the task's other version. */
 bool cuda_copies_yield(CudaDevice *cuda, const DeviceLaunch *launch, const DeviceTask *task,
                        Error *err);
-/* Call this after a task. */
-void cuda_copies_note(CudaDevice *cuda);
-/* Call this at the beginning and the end of a launch. */
-void cuda_copies_hide(CudaDevice *cuda);
+/* Call this after a task, which may have written to the copies that were exposed to it. */
+void cuda_copies_note_task(CudaDevice *cuda);
+/* Call this at the end of a launch: its tasks have the addresses of no copies any more. */
+void cuda_copies_unexpose(CudaDevice *cuda);
 /* Frees copies that nothing references; false if it freed none. All streams must be idle. */
 bool cuda_copies_relieve(CudaDevice *cuda);
 bool cuda_reach_array(Device *device, RtCounted *counted, const uint8_t *from, uint64_t size_bytes,
@@ -526,7 +526,7 @@ bool cuda_finish_all(CudaDevice *cuda, Error *err);
 
 /* between.c */
 enum { CUDA_BLOCK_THREADS = 128 };
-int64_t cuda_most_blocks(const CudaDevice *cuda); /* the number that fills the GPU */
+int64_t cuda_max_blocks(const CudaDevice *cuda); /* the number that fills the GPU */
 /* Refreshes the trees after a task that may have changed them, and collects freed nodes. */
 bool cuda_refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, bool frees, Error *err);
 /* These build the list of active nodes before a task over them, and the orders that the task
@@ -537,7 +537,7 @@ bool cuda_ensure_orders(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask
 bool cuda_start_clear(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err);
 /* Operations of DeviceRemoteTable and DeviceSharingTable; they wait. */
 bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err);
-bool cuda_publish(Device *device, RtTree *tree, bool tidies, Error *err);
+bool cuda_publish(Device *device, RtTree *tree, bool compacts, Error *err);
 bool cuda_visit(Device *device, RtTree *tree, DeviceVisit *visit, Error *err);
 
 /* These queue a set on the current stream, and a copy that is described by words of the running
@@ -561,7 +561,7 @@ bool cuda_set(Device *device, RtTree *tree, const DeviceSet *set, bool *is_done,
  * it is done. */
 void cuda_time_begin(CudaDevice *cuda, const DeviceLaunch *launch);
 void cuda_time_end(CudaDevice *cuda);
-uint64_t cuda_time_take(CudaDevice *cuda, int32_t place);
+uint64_t cuda_time_take(CudaDevice *cuda, int32_t slot);
 void cuda_times_free(CudaDevice *cuda);
 
 /* races.c */

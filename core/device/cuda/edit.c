@@ -15,7 +15,7 @@ static bool host_has_all(const CudaTree *own) {
 }
 
 /* Continues on the stream, after work of other streams on the tree. */
-static bool begin(CudaDevice *cuda, CudaTree *own, int32_t stream, Error *err) {
+static bool begin_edit(CudaDevice *cuda, CudaTree *own, int32_t stream, Error *err) {
   if (!cuda_enter(cuda, err)) return false;
   if (cuda_select(cuda, stream, err) && cuda_join(cuda, own->use, err) &&
       cuda_push(cuda, own->tree, NULL, 0, err))
@@ -24,7 +24,7 @@ static bool begin(CudaDevice *cuda, CudaTree *own, int32_t stream, Error *err) {
   return false;
 }
 
-static bool end(CudaDevice *cuda, CudaTree *own, bool ok) {
+static bool end_edit(CudaDevice *cuda, CudaTree *own, bool ok) {
   own->use = cuda_use_now(cuda);
   cuda->now->launched++;
   cuda_select(cuda, 0, NULL);
@@ -32,7 +32,7 @@ static bool end(CudaDevice *cuda, CudaTree *own, bool ok) {
   return ok;
 }
 
-static uint64_t place_of(const CudaTree *own, const uint8_t *at) {
+static uint64_t gpu_address(const CudaTree *own, const uint8_t *at) {
   ASSERT(at >= own->first && (uint64_t)(at - own->first) <= own->memory.reserved,
          "an address in the tree's memory");
   return own->memory.at + (uint64_t)(at - own->first);
@@ -43,20 +43,21 @@ bool cuda_put(Device *device, RtTree *tree, const DevicePut *put, bool *is_done,
   CudaTree *own = tree->device;
   *is_done = false;
   if (tree->foreign || !is_ours(own) || tree->manager_count) return true;
-  if (!begin(cuda, own, put->stream, err)) return false;
+  if (!begin_edit(cuda, own, put->stream, err)) return false;
   cuda_ensure_staging(cuda, put->size_bytes);
-  bool ok = cuda_write(cuda, place_of(own, put->to), put->bytes, put->size_bytes, err);
+  bool ok = cuda_write(cuda, gpu_address(own, put->to), put->bytes, put->size_bytes, err);
   cuda_note_bytes(own, put->to, put->size_bytes);
-  return end(cuda, own, *is_done = ok);
+  return end_edit(cuda, own, *is_done = ok);
 }
 
-static bool move(CudaDevice *cuda, CudaTree *to, CudaTree *from, const DeviceMove *move,
-                 Error *err) {
+static bool queue_move(CudaDevice *cuda, CudaTree *to, CudaTree *from, const DeviceMove *queue_move,
+                       Error *err) {
   if (!cuda_join(cuda, from->use, err) || !cuda_push(cuda, from->tree, NULL, 0, err) ||
       !cuda_repeat_end(cuda, err))
     return false;
-  int result = cuda->driver.cuMemcpyDtoDAsync_v2(place_of(to, move->to), place_of(from, move->from),
-                                                 move->size_bytes, cuda->stream);
+  int result = cuda->driver.cuMemcpyDtoDAsync_v2(gpu_address(to, queue_move->to),
+                                                 gpu_address(from, queue_move->from),
+                                                 queue_move->size_bytes, cuda->stream);
   return cuda_check(cuda, result, "copy its memory", err);
 }
 
@@ -72,15 +73,15 @@ bool cuda_move(Device *device, RtTree *tree, RtTree *from_tree, const DeviceMove
   if (!cuda_enter(cuda, err)) return false;
   CudaTree *to = cuda_select(cuda, what->stream, err) ? cuda_tree(cuda, tree, err) : NULL;
   cuda_leave(cuda);
-  if (!to || !begin(cuda, to, what->stream, err)) return false;
-  bool ok = move(cuda, to, from, what, err);
+  if (!to || !begin_edit(cuda, to, what->stream, err)) return false;
+  bool ok = queue_move(cuda, to, from, what, err);
   from->use = cuda_use_now(cuda);
   cuda_note_bytes(to, what->to, what->size_bytes);
-  return end(cuda, to, *is_done = ok);
+  return end_edit(cuda, to, *is_done = ok);
 }
 
 void cuda_add_root_address(const CudaTree *own, RtGpuCells *cells) {
-  uint64_t at = place_of(own, own->tree->root);
+  uint64_t at = gpu_address(own, own->tree->root);
   cells->offset += at;
   cells->mask_offset += at;
 }
@@ -97,14 +98,14 @@ static bool launch_set(CudaDevice *cuda, CudaTree *own, const DeviceSet *set, Er
     const CudaTree *from = set->from->device;
     all.copies = 1;
     all.from_offset = set->from_offset;
-    if (in_root) all.from_offset += place_of(from, set->from->root);
+    if (in_root) all.from_offset += gpu_address(from, set->from->root);
     memcpy(all.from_strides, set->from_strides, sizeof all.from_strides);
   }
   return cuda_repeat_end(cuda, err) && cuda_start_set(cuda, &all, err);
 }
 
 /* Makes the source ready, if it is another tree. */
-static bool begin_from(CudaDevice *cuda, CudaTree *own, RtTree *from, Error *err) {
+static bool prepare_source(CudaDevice *cuda, CudaTree *own, RtTree *from, Error *err) {
   if (!from || from->device == own) return true;
   const CudaTree *other = from->device;
   return cuda_join(cuda, other->use, err) && cuda_push(cuda, from, NULL, 0, err);
@@ -121,11 +122,11 @@ bool cuda_set(Device *device, RtTree *tree, const DeviceSet *set, bool *is_done,
   CudaTree *own = tree->device;
   *is_done = false;
   if (tree->foreign || !is_ours(own) || host_has_all(own) || !can_copy(own, set->from)) return true;
-  if (!begin(cuda, own, own->use.stream, err)) return false;
-  bool ok = begin_from(cuda, own, set->from, err) && launch_set(cuda, own, set, err);
+  if (!begin_edit(cuda, own, own->use.stream, err)) return false;
+  bool ok = prepare_source(cuda, own, set->from, err) && launch_set(cuda, own, set, err);
   if (set->from) ((CudaTree *)set->from->device)->use = cuda_use_now(cuda);
   cuda_note_task(own, false);
-  return end(cuda, own, *is_done = ok);
+  return end_edit(cuda, own, *is_done = ok);
 }
 
 bool cuda_is_tree_idle(Device *device, const RtTree *tree) {

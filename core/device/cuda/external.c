@@ -18,7 +18,7 @@ static bool find_range(CudaDevice *cuda, uint64_t at, uint64_t *base, uint64_t *
   return !result && size;
 }
 
-static void end(CudaDevice *cuda, RtTree *tree, uint8_t *pages, DeviceMemory *mirror) {
+static void free_parts(CudaDevice *cuda, RtTree *tree, uint8_t *pages, DeviceMemory *mirror) {
   if (mirror->base) host_free(&cuda->device, mirror);
   heap_free(cuda->device.heap, pages);
   heap_free(cuda->device.heap, tree);
@@ -37,7 +37,7 @@ static CudaTree *create(CudaDevice *cuda, uint64_t base, uint64_t size_bytes) {
   uint8_t *pages = heap_alloc(heap, page_count), *shared = cuda_symmetric_host(cuda, base);
   if (!tree || !own || !pages ||
       (!shared && !host_allocate(&cuda->device, &mirror, size_bytes, size_bytes, &unused))) {
-    end(cuda, tree, pages, &mirror);
+    free_parts(cuda, tree, pages, &mirror);
     heap_free(heap, own);
     return NULL;
   }

@@ -63,7 +63,7 @@ static bool overlap(const CudaForeign *a, const CudaForeign *b) {
   return a->first < b->first + b->size_bytes && b->first < a->first + a->size_bytes;
 }
 
-static void extend(CudaForeign *to, const CudaForeign *from) {
+static void include_range(CudaForeign *to, const CudaForeign *from) {
   ASSERT(to != from && overlap(to, from), "ranges that share memory become one");
   uint8_t *end = to->first + to->size_bytes, *other = from->first + from->size_bytes;
   if (from->first < to->first) to->first = from->first;
@@ -72,7 +72,7 @@ static void extend(CudaForeign *to, const CudaForeign *from) {
   to->is_constant &= from->is_constant;
 }
 
-static void drop(CudaDevice *cuda, CudaForeign *foreign) {
+static void drop_foreign(CudaDevice *cuda, CudaForeign *foreign) {
   CudaForeign **at = &cuda->foreign;
   while (*at != foreign) at = &(*at)->next;
   *at = foreign->next;
@@ -84,13 +84,13 @@ static void drop(CudaDevice *cuda, CudaForeign *foreign) {
 }
 
 /* Merges entries that overlap with `foreign` into it, until none is left. */
-static void merge(CudaDevice *cuda, CudaForeign *foreign) {
+static void merge_overlapping(CudaDevice *cuda, CudaForeign *foreign) {
   for (CudaForeign *at = cuda->foreign; at;) {
     CudaForeign *other = at;
     at = at->next;
     if (other == foreign || !overlap(foreign, other)) continue;
-    extend(foreign, other);
-    drop(cuda, other);
+    include_range(foreign, other);
+    drop_foreign(cuda, other);
     at = cuda->foreign;
   }
 }
@@ -120,7 +120,7 @@ bool cuda_adopt(Device *device, RtTree *tree, Error *err) {
                            .tree_count = 1,
                            .is_constant = tree->foreign == RT_FOREIGN_CONSTANT};
   cuda->foreign = foreign;
-  merge(cuda, foreign);
+  merge_overlapping(cuda, foreign);
   return true;
 }
 
@@ -130,22 +130,22 @@ static bool is_in(const RtTree *tree, const CudaForeign *range) {
   return tree->root > range->first && tree->root < range->first + range->size_bytes;
 }
 
-static CudaForeign *find(const CudaDevice *cuda, const RtTree *tree) {
+static CudaForeign *find_foreign(const CudaDevice *cuda, const RtTree *tree) {
   for (CudaForeign *at = cuda->foreign; at; at = at->next)
     if (is_in(tree, at)) return at;
   return NULL;
 }
 
 void cuda_abandon(CudaDevice *cuda, const RtTree *tree) {
-  CudaForeign *foreign = find(cuda, tree);
-  if (foreign && !--foreign->tree_count) drop(cuda, foreign);
+  CudaForeign *foreign = find_foreign(cuda, tree);
+  if (foreign && !--foreign->tree_count) drop_foreign(cuda, foreign);
 }
 
 /* -- launches ---------------------------------------------------------------------------------- */
 
 bool cuda_locate_foreign(CudaDevice *cuda, const RtTree *tree, const uint8_t *at, uint64_t *address,
                          Error *err) {
-  CudaForeign *foreign = find(cuda, tree);
+  CudaForeign *foreign = find_foreign(cuda, tree);
   ASSERT(foreign, "a foreign tree is adopted before it is used");
   uint64_t past = (uint64_t)foreign->first % RT_GRANULE; /* both have the same alignment */
   if (!foreign->memory.at) {
@@ -160,7 +160,8 @@ bool cuda_push_foreign(CudaDevice *cuda, const DeviceLaunch *launch, Error *err)
   bool is_any_shared = false; /* a wrap of a window may access all shared memory */
   for (int32_t k = 0; k < launch->tree_count + launch->array_count; k++) {
     const RtTree *tree = launch->trees[k];
-    CudaForeign *foreign = tree->foreign && !cuda_owner(cuda, tree) ? find(cuda, tree) : NULL;
+    CudaForeign *foreign =
+        tree->foreign && !cuda_owner(cuda, tree) ? find_foreign(cuda, tree) : NULL;
     uint64_t address;
     is_any_shared |= cuda_is_in_window(cuda, tree);
     if (!foreign || foreign->is_used) continue;

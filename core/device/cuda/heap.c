@@ -9,16 +9,16 @@
 #include "device/cuda/cuda.h"
 
 #define PLAIN_BYTES ((uint64_t)64 << 20)
-#define LEAST_BYTES ((uint64_t)1 << 20)
-#define MOST_PER_THREAD ((uint64_t)1 << 32)
+#define MIN_BYTES ((uint64_t)1 << 20)
+#define MAX_PER_THREAD ((uint64_t)1 << 32)
 
-enum { FIRST_PER_THREAD = 1024, MORE = 4 };
+enum { FIRST_PER_THREAD = 1024, GROWTH_FACTOR = 4 };
 
-static uint64_t target_for(const CudaDevice *cuda, uint64_t threads) {
+static uint64_t target_bytes_for(const CudaDevice *cuda, uint64_t threads) {
   const RtBudget *budget = cuda->device.budget;
   uint64_t left = budget->limit > budget->used ? budget->limit - budget->used : 0;
   uint64_t most = cuda->heap.mapped + left / 2, target_bytes = threads * cuda->bytes_per_thread;
-  if (target_bytes < LEAST_BYTES) target_bytes = LEAST_BYTES;
+  if (target_bytes < MIN_BYTES) target_bytes = MIN_BYTES;
   if (target_bytes > most) target_bytes = most;
   return target_bytes + sizeof(RtGpuHeap);
 }
@@ -30,7 +30,7 @@ static bool reserve(CudaDevice *cuda, Error *err) {
 }
 
 /* Queued after the clearing of the memory, so that other streams do not see it too early. */
-static bool show(CudaDevice *cuda, Error *err) {
+static bool publish_capacity(CudaDevice *cuda, Error *err) {
   ASSERT(cuda->heap.mapped > sizeof(RtGpuHeap), "the memory follows the heap's own numbers");
   uint64_t numbers[] = {cuda->heap.at + sizeof(RtGpuHeap), cuda->heap.mapped - sizeof(RtGpuHeap)};
   _Static_assert(offsetof(RtGpuHeap, capacity) == offsetof(RtGpuHeap, at) + sizeof(uint64_t),
@@ -42,16 +42,16 @@ static bool show(CudaDevice *cuda, Error *err) {
 
 bool cuda_ensure_heap(CudaDevice *cuda, uint64_t threads, Error *err) {
   if (!reserve(cuda, err)) return false;
-  uint64_t target_bytes = target_for(cuda, threads), before = cuda->heap.mapped;
+  uint64_t target_bytes = target_bytes_for(cuda, threads), before = cuda->heap.mapped;
   cuda->heap_grows = true;
   bool ok = cuda->heap.plain || cuda_grow(cuda, &cuda->heap, target_bytes, before ? NULL : err);
   cuda->heap_grows = false;
   if (!ok && !before) return false;
-  return cuda->heap.mapped == cuda->heap_published || show(cuda, err);
+  return cuda->heap.mapped == cuda->heap_published || publish_capacity(cuda, err);
 }
 
 void cuda_heap_ran_short(CudaDevice *cuda) {
-  if (cuda->bytes_per_thread < MOST_PER_THREAD) cuda->bytes_per_thread *= MORE;
+  if (cuda->bytes_per_thread < MAX_PER_THREAD) cuda->bytes_per_thread *= GROWTH_FACTOR;
 }
 
 bool cuda_trim_heap(CudaDevice *cuda) {

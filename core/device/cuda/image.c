@@ -56,9 +56,11 @@ static Parts find_parts(const RtTree *tree) {
 uint64_t cuda_tree_address(const CudaTree *tree) { return tree->image.at; }
 
 /* What to add to host addresses in the tree's memory to get GPU addresses. */
-static uint64_t distance(const CudaTree *tree) { return tree->memory.at - (uint64_t)tree->first; }
+static uint64_t address_distance(const CudaTree *tree) {
+  return tree->memory.at - (uint64_t)tree->first;
+}
 
-static void move(void *pointer, uint64_t by) { /* the address of any pointer; NULL stays */
+static void move_pointer(void *pointer, uint64_t by) { /* the address of any pointer; NULL stays */
   uint64_t address;
   memcpy(&address, pointer, sizeof address);
   if (address) address += by;
@@ -69,11 +71,11 @@ static void *pointer_to(uint64_t address) { return (void *)(uintptr_t)address; }
 
 static void move_chunk(RtChunk *chunk, uint64_t by) {
   if (chunk->manager < 0) return;
-  move(&chunk->nodes, by);
-  move(&chunk->infos, by);
-  move(&chunk->positions, by);
-  move(&chunk->touched, by);
-  move(&chunk->states, by);
+  move_pointer(&chunk->nodes, by);
+  move_pointer(&chunk->infos, by);
+  move_pointer(&chunk->positions, by);
+  move_pointer(&chunk->touched, by);
+  move_pointer(&chunk->states, by);
 }
 
 /* -- building the GPU's tables ----------------------------------------------------------------- */
@@ -136,8 +138,8 @@ static void fill_image(CudaDevice *cuda, const CudaTree *cuda_tree, const Parts 
   uint64_t at = cuda_tree->image.at;
   RtTree *tree = (RtTree *)(void *)image;
   *tree = *cuda_tree->tree;
-  move(&tree->base, distance(cuda_tree));
-  move(&tree->root, distance(cuda_tree));
+  move_pointer(&tree->base, address_distance(cuda_tree));
+  move_pointer(&tree->root, address_distance(cuda_tree));
   tree->reserved = usable_bytes(cuda_tree);
   tree->managers = pointer_to(at + parts->managers);
   tree->masks = pointer_to(at + parts->masks);
@@ -155,16 +157,16 @@ static void fill_image(CudaDevice *cuda, const CudaTree *cuda_tree, const Parts 
 /* -- copying to the GPU ------------------------------------------------------------------------ */
 
 /* As many nodes as fit in the tree's memory. */
-static uint64_t most_nodes(const CudaTree *cuda_tree, int32_t m) {
+static uint64_t max_nodes(const CudaTree *cuda_tree, int32_t m) {
   const RtManager *manager = &cuda_tree->tree->managers[m];
   ASSERT(manager->node_size, "nodes have a size");
   return usable_bytes(cuda_tree) / (manager->node_size + manager->info_stride);
 }
 
-static uint64_t most_words(const CudaTree *cuda_tree, const RtMask *mask) {
+static uint64_t max_mask_words(const CudaTree *cuda_tree, const RtMask *mask) {
   uint64_t words = (mask->cell_count + 63) / 64;
   for (int32_t k = 0; k < mask->containers.depth; k++) words *= mask->containers.counts[k];
-  return mask->holder < 0 ? words : words * most_nodes(cuda_tree, mask->holder);
+  return mask->holder < 0 ? words : words * max_nodes(cuda_tree, mask->holder);
 }
 
 static bool ensure_tables(CudaDevice *cuda, CudaTree *cuda_tree, bool keeps, Error *err) {
@@ -177,12 +179,12 @@ static bool ensure_tables(CudaDevice *cuda, CudaTree *cuda_tree, bool keeps, Err
   if (cuda_is_view(tree)) return true; /* nothing is activated there */
   for (int32_t m = 0; m < tree->manager_count; m++)
     if (!cuda_enlarge(cuda, &cuda_tree->lists[m].memory,
-                      sizeof(RtListEntry) * most_nodes(cuda_tree, m), keeps, err))
+                      sizeof(RtListEntry) * max_nodes(cuda_tree, m), keeps, err))
       return false;
   /* if memory is short, a loop that saves masks fails later */
   for (int32_t m = 0; m < tree->mask_count; m++)
     cuda_enlarge(cuda, &cuda_tree->was[m],
-                 sizeof(uint64_t) * most_words(cuda_tree, &tree->masks[m]), keeps, NULL);
+                 sizeof(uint64_t) * max_mask_words(cuda_tree, &tree->masks[m]), keeps, NULL);
   return true;
 }
 
@@ -190,7 +192,7 @@ static bool push_chunks(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   const RtTree *tree = cuda_tree->tree;
   for (uint64_t k = 0; k < tree->chunk_count; k++) {
     RtChunk chunk = tree->chunks[k];
-    move_chunk(&chunk, distance(cuda_tree) + (uint64_t)tree->away);
+    move_chunk(&chunk, address_distance(cuda_tree) + (uint64_t)tree->away);
     if (!cuda_write(cuda, cuda_tree->chunks.at + k * sizeof chunk, &chunk, sizeof chunk, err))
       return false;
   }
@@ -210,7 +212,7 @@ static bool push_list(CudaDevice *cuda, CudaTree *cuda_tree, int32_t m, Error *e
     if (count > AT_ONCE) count = AT_ONCE;
     for (uint64_t k = 0; k < count; k++) {
       entries[k] = manager->list[done + k];
-      move(&entries[k].coordinates, distance(cuda_tree));
+      move_pointer(&entries[k].coordinates, address_distance(cuda_tree));
     }
     if (!cuda_write(cuda, list->at + sizeof(RtListEntry) * done, entries,
                     sizeof(RtListEntry) * count, err))
@@ -264,7 +266,7 @@ bool cuda_grow_image(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
 
 /* -- copying to the host ----------------------------------------------------------------------- */
 
-static void take_manager(RtManager *host, const RtManager *manager, const RtLocal *local) {
+static void copy_manager(RtManager *host, const RtManager *manager, const RtLocal *local) {
   RtManager was = *host;
   ASSERT(was.locals && manager->node_size == was.node_size, "both sides have the same managers");
   RtLocal *own = &was.locals[0];
@@ -283,7 +285,7 @@ static void take_manager(RtManager *host, const RtManager *manager, const RtLoca
 }
 
 /* Copies what the runtime maintains in the tree itself. */
-static void take_tree(RtTree *host, const RtTree *tree) {
+static void copy_tree_state(RtTree *host, const RtTree *tree) {
   ASSERT(tree->top <= host->reserved, "a tree grows inside its arena");
   host->changed = tree->changed;
   host->top = tree->top;
@@ -304,9 +306,9 @@ bool cuda_pull_counts(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
     const RtManager *manager = &((RtManager *)(void *)(image + parts.managers))[m];
     cuda_tree->lists[m].orders = manager->orders;
     cuda_tree->lists[m].order_count = manager->order_count;
-    take_manager(&tree->managers[m], manager, &((RtLocal *)(void *)(image + parts.locals))[m]);
+    copy_manager(&tree->managers[m], manager, &((RtLocal *)(void *)(image + parts.locals))[m]);
   }
-  if (ok) take_tree(tree, (RtTree *)(void *)image);
+  if (ok) copy_tree_state(tree, (RtTree *)(void *)image);
   cuda_tree->counts_are_read = ok;
   heap_free(cuda->device.heap, image);
   return ok;
@@ -326,7 +328,8 @@ static bool pull_list(CudaDevice *cuda, CudaTree *cuda_tree, RtManager *manager,
   if (!cuda_read(cuda, manager->list, cuda_tree->lists[m].memory.at, sizeof(RtListEntry) * count,
                  err))
     return false;
-  for (uint64_t k = 0; k < count; k++) move(&manager->list[k].coordinates, -distance(cuda_tree));
+  for (uint64_t k = 0; k < count; k++)
+    move_pointer(&manager->list[k].coordinates, -address_distance(cuda_tree));
   return true;
 }
 
@@ -340,7 +343,7 @@ bool cuda_pull_chunks(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
                  sizeof(uint32_t) * (tree->top / RT_SEGMENT), err))
     return false;
   for (uint64_t k = 0; k < tree->chunk_count; k++)
-    move_chunk(&tree->chunks[k], -distance(cuda_tree));
+    move_chunk(&tree->chunks[k], -address_distance(cuda_tree));
   return cuda_tree->chunks_are_read = true;
 }
 

@@ -3,16 +3,16 @@
  *
  *     block   | RtContext | RtWorker | collections | the trees' addresses | frame |
  *
- * The block is the part of a launch that tasks access: a place of CudaDevice.block, which the
- * launch occupies until its report. A launch runs on its stream, after the work of other streams on
- * the same trees. Before a task, the host's frame is written to the block if it has changed. The
- * host waits for a task that writes slots which the host reads; otherwise the launch stays queued,
- * and its block later has its outcome: first error, messages, writes outside of shapes. A block
- * begins with the error of the previous one on its stream, so that nothing runs there after a
- * failure. A kernel of the runtime (llvm_bc/begin_cuda.c) writes the block, which is its argument;
- * copies do so if the block is too large.
- * Any number of threads share the positions (rt.h, RtGpuLaunch): enough to fill the GPU, at most
- * one per position, and a single one if results depend on the order. */
+ * The block is the part of a launch that tasks access: one of CudaDevice.block, by the launch's
+ * queue slot, which the launch occupies until it is reported. A launch runs on its stream, after
+ * the work of other streams on the same trees. Before a task, the host's frame is written to the
+ * block if it has changed. The host waits for a task that writes slots which the host reads;
+ * otherwise the launch stays queued, and its block later has its outcome: first error, messages,
+ * writes outside of shapes. A block begins with the error of the previous one on its stream, so
+ * that nothing runs there after a failure. A kernel of the runtime (llvm_bc/begin_cuda.c) writes
+ * the block, which is its argument; copies do so if the block is too large. Any number of threads
+ * share the positions (rt.h, RtGpuLaunch): enough to fill the GPU, at most one per position, and a
+ * single one if results depend on the order. */
 #include <stddef.h>
 #include <string.h>
 
@@ -24,25 +24,25 @@
 _Static_assert(offsetof(RtGpuLaunch, end) == 16, "steps have their parameters in words");
 
 enum {
-  FEW_WORDS = 1 << 17, /* of messages, for a kernel that can only fail */
-  LEAST_WORDS = 64,    /* spare words for frames and trees in a block */
-  MOST_UNSEEN = 1024   /* tasks in a row after which the host checks for a failure */
+  FAULT_WORDS = 1 << 17, /* of messages, for a kernel that can only fail */
+  SPARE_WORDS = 64,      /* for frames and trees of later launches in a block */
+  MAX_UNCHECKED = 1024   /* tasks in a row after which the host checks for a failure */
 };
 
 /* -- the block --------------------------------------------------------------------------------- */
 
-typedef struct Places { /* offsets within the block */
+typedef struct BlockLayout { /* offsets within the block */
   uint64_t worker, collections, trees, frame, size_bytes;
-} Places;
+} BlockLayout;
 
-static Places find_places(const DeviceLaunch *launch) {
-  Places places;
-  places.worker = sizeof(RtContext);
-  places.collections = CUDA_BLOCK_COLLECTIONS;
-  places.trees = places.collections + sizeof(uint64_t);
-  places.frame = places.trees + sizeof(uint64_t) * (uint64_t)launch->tree_count;
-  places.size_bytes = places.frame + sizeof(uint64_t) * (uint64_t)launch->frame_slots;
-  return places;
+static BlockLayout layout_of(const DeviceLaunch *launch) {
+  BlockLayout layout;
+  layout.worker = sizeof(RtContext);
+  layout.collections = CUDA_BLOCK_COLLECTIONS;
+  layout.trees = layout.collections + sizeof(uint64_t);
+  layout.frame = layout.trees + sizeof(uint64_t) * (uint64_t)launch->tree_count;
+  layout.size_bytes = layout.frame + sizeof(uint64_t) * (uint64_t)launch->frame_slots;
+  return layout;
 }
 
 static uint64_t words_of(const DeviceLaunch *launch) {
@@ -51,58 +51,58 @@ static uint64_t words_of(const DeviceLaunch *launch) {
 
 static uint64_t block_bytes(const CudaDevice *cuda) {
   return align_up(sizeof(RtContext) + sizeof(RtWorker) +
-                      sizeof(uint64_t) * (1 + (uint64_t)cuda->device.most_words),
+                      sizeof(uint64_t) * (1 + (uint64_t)cuda->device.max_words),
                   RT_GRANULE);
 }
 
-/* The address of the block of place `k`. */
+/* The address of the block of slot `k`. */
 static uint64_t block_at(const CudaDevice *cuda, int64_t k) {
   return cuda->block.at + (uint64_t)k * block_bytes(cuda);
 }
 
 /* The size of the buffer for messages. The host waits for each task of a kernel that prints, so it
  * needs room for the messages of one task. */
-static uint64_t most_message_words(const DeviceLaunch *launch) {
-  return launch->prints ? RT_MESSAGE_WORDS : FEW_WORDS;
+static uint64_t message_capacity(const DeviceLaunch *launch) {
+  return launch->prints ? RT_MESSAGE_WORDS : FAULT_WORDS;
 }
 
 /* Queued launches have no messages, except a failed one, which is preceded by free space. */
 static bool ensure_messages(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
-  uint64_t size_bytes = sizeof(uint64_t) * most_message_words(launch);
+  uint64_t size_bytes = sizeof(uint64_t) * message_capacity(launch);
   CudaRange *messages = &cuda->now->messages;
   ASSERT(size_bytes <= messages->mapped || !cuda->now->queued,
          "messages move while none is in use");
   return cuda_enlarge(cuda, messages, size_bytes, false, err);
 }
 
-static int32_t find_place(const CudaDevice *cuda) {
+static int32_t find_slot(const CudaDevice *cuda) {
   int32_t k = 0;
-  while (k < CUDA_MOST_QUEUED && cuda->places[k].is_taken) k++;
-  ASSERT(k < CUDA_MOST_QUEUED, "no more is queued than has places");
+  while (k < CUDA_MAX_QUEUED && cuda->queue_slots[k].is_taken) k++;
+  ASSERT(k < CUDA_MAX_QUEUED, "there is a slot for each queued launch");
   return k;
 }
 
 /* The caller empties the queue before a launch with more words than any before. */
 static bool ensure_block(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
   Device *device = &cuda->device;
-  if (words_of(launch) > (uint64_t)device->most_words) {
+  if (words_of(launch) > (uint64_t)device->max_words) {
     ASSERT(!device->queued, "blocks move while none is in use");
-    device->most_words = (int64_t)words_of(launch) + LEAST_WORDS;
+    device->max_words = (int64_t)words_of(launch) + SPARE_WORDS;
   }
-  cuda->place = find_place(cuda);
-  cuda->block_now = block_at(cuda, cuda->place);
+  cuda->slot = find_slot(cuda);
+  cuda->block_now = block_at(cuda, cuda->slot);
   cuda->block_is_current = false;
-  return cuda_enlarge(cuda, &cuda->block, block_bytes(cuda) * CUDA_MOST_QUEUED, false, err) &&
-         ensure_messages(cuda, launch, err) && (cuda->block_now = block_at(cuda, cuda->place));
+  return cuda_enlarge(cuda, &cuda->block, block_bytes(cuda) * CUDA_MAX_QUEUED, false, err) &&
+         ensure_messages(cuda, launch, err) && (cuda->block_now = block_at(cuda, cuda->slot));
 }
 
-/* -- tickets: combine a launch's number on its stream and its place ---------------------------- */
+/* -- tickets: combine a launch's number on its stream and its queue slot ----------------------- */
 
-static uint64_t ticket_of(uint64_t number, int32_t place) {
-  return number * CUDA_MOST_QUEUED + (uint64_t)place;
+static uint64_t ticket_of(uint64_t number, int32_t slot) {
+  return number * CUDA_MAX_QUEUED + (uint64_t)slot;
 }
-static int32_t place_of(uint64_t ticket) { return (int32_t)(ticket % CUDA_MOST_QUEUED); }
-static uint64_t number_of(uint64_t ticket) { return ticket / CUDA_MOST_QUEUED; }
+static int32_t slot_of(uint64_t ticket) { return (int32_t)(ticket % CUDA_MAX_QUEUED); }
+static uint64_t number_of(uint64_t ticket) { return ticket / CUDA_MAX_QUEUED; }
 
 static void *pointer_to(uint64_t address) { return (void *)(uintptr_t)address; }
 
@@ -112,28 +112,28 @@ static RtAllocator *allocator_of(const CudaDevice *cuda, const DeviceLaunch *lau
   return launch->makes_arrays ? pointer_to(cuda->heap.at) : NULL;
 }
 
-static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
-                       uint8_t *bytes) {
-  uint64_t at = cuda->block_now, *trees = (uint64_t *)(void *)(bytes + places->trees);
+static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch,
+                       const BlockLayout *layout, uint8_t *bytes) {
+  uint64_t at = cuda->block_now, *trees = (uint64_t *)(void *)(bytes + layout->trees);
   *(RtContext *)(void *)bytes =
-      (RtContext){.frame = pointer_to(at + places->frame),
-                  .trees = pointer_to(at + places->trees),
+      (RtContext){.frame = pointer_to(at + layout->frame),
+                  .trees = pointer_to(at + layout->trees),
                   .ambient = pointer_to(cuda->ambient.at),
-                  .workers = pointer_to(at + places->worker),
+                  .workers = pointer_to(at + layout->worker),
                   .worker_count = 1,
                   .tree_count = launch->tree_count,
                   .task = launch->context.task,
                   .allocator = allocator_of(cuda, launch),
                   .races = cuda->gpu_races.capacity ? pointer_to(cuda->races.at) : NULL};
-  *(RtWorker *)(void *)(bytes + places->worker) =
+  *(RtWorker *)(void *)(bytes + layout->worker) =
       (RtWorker){.most_calls = ((const CudaCode *)launch->code)->most_calls,
                  .messages = {.words = pointer_to(cuda->now->messages.at),
-                              .capacity = most_message_words(launch)}};
+                              .capacity = message_capacity(launch)}};
   for (int32_t k = 0; k < launch->tree_count; k++) { /* tasks use only the elements of a wrap */
     const CudaTree *own = launch->trees[k]->device;
     trees[k] = own ? cuda_tree_address(own) : 0;
   }
-  memcpy(bytes + places->frame, launch->frame, sizeof(uint64_t) * (size_t)launch->frame_slots);
+  memcpy(bytes + layout->frame, launch->frame, sizeof(uint64_t) * (size_t)launch->frame_slots);
 }
 
 /* The address of the previous block on the stream, from which the first failure is copied, or 0. */
@@ -151,13 +151,13 @@ static bool inherit_error(CudaDevice *cuda, Error *err) {
   return cuda_check(cuda, result, "queue a launch", err);
 }
 
-static bool copy_whole(CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
+static bool copy_whole(CudaDevice *cuda, const DeviceLaunch *launch, const BlockLayout *layout,
                        Error *err) {
-  uint8_t *bytes = heap_alloc(cuda->device.heap, places->size_bytes);
+  uint8_t *bytes = heap_alloc(cuda->device.heap, layout->size_bytes);
   if (!bytes) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
-  fill_block(cuda, launch, places, bytes);
+  fill_block(cuda, launch, layout, bytes);
   bool ok =
-      cuda_write(cuda, cuda->block_now, bytes, places->size_bytes, err) && inherit_error(cuda, err);
+      cuda_write(cuda, cuda->block_now, bytes, layout->size_bytes, err) && inherit_error(cuda, err);
   heap_free(cuda->device.heap, bytes);
   return ok;
 }
@@ -170,11 +170,12 @@ static bool ensure_begin(CudaDevice *cuda, Error *err) {
   return cuda_check(cuda, result, "find a service", err);
 }
 
-static bool fits(uint64_t size_bytes) {
+/* Can so many bytes be passed as the argument of the kernel that writes the block? */
+static bool fits_argument(uint64_t size_bytes) {
   return size_bytes <= sizeof(uint32_t) * RT_GPU_BLOCK_WORDS;
 }
 
-static bool start_begin(CudaDevice *cuda, RtGpuBlock *block, Error *err) {
+static bool start_begin_kernel(CudaDevice *cuda, RtGpuBlock *block, Error *err) {
   void *parameters[] = {block};
   if (!ensure_begin(cuda, err)) return false;
   int result = cuda->driver.cuLaunchKernel(cuda->begin_block, 1, 1, 1, CUDA_BLOCK_THREADS, 1, 1, 0,
@@ -183,27 +184,27 @@ static bool start_begin(CudaDevice *cuda, RtGpuBlock *block, Error *err) {
 }
 
 /* Takes one driver call, and no copy between two kernels. */
-static bool start_whole(CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
+static bool start_whole(CudaDevice *cuda, const DeviceLaunch *launch, const BlockLayout *layout,
                         Error *err) {
   RtGpuBlock block = {.to = pointer_to(cuda->block_now),
                       .before = pointer_to(block_before(cuda)),
-                      .count = places->size_bytes / sizeof *block.words};
-  fill_block(cuda, launch, places, (uint8_t *)block.words);
-  return cuda_repeat_end(cuda, err) && start_begin(cuda, &block, err);
+                      .count = layout->size_bytes / sizeof *block.words};
+  fill_block(cuda, launch, layout, (uint8_t *)block.words);
+  return cuda_repeat_end(cuda, err) && start_begin_kernel(cuda, &block, err);
 }
 
 bool cuda_put_frame(CudaDevice *cuda, uint64_t to, const void *frame, uint64_t size_bytes,
                     Error *err) {
-  if (!fits(size_bytes)) return cuda_copy_in(cuda, to, frame, size_bytes, err);
+  if (!fits_argument(size_bytes)) return cuda_copy_in(cuda, to, frame, size_bytes, err);
   RtGpuBlock block = {.to = pointer_to(to), .count = size_bytes / sizeof *block.words};
   memcpy(block.words, frame, size_bytes);
-  return start_begin(cuda, &block, err);
+  return start_begin_kernel(cuda, &block, err);
 }
 
-static bool push_whole(CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
+static bool push_whole(CudaDevice *cuda, const DeviceLaunch *launch, const BlockLayout *layout,
                        Error *err) {
-  bool is_small = fits(places->size_bytes);
-  cuda->block_is_current = (is_small ? start_whole : copy_whole)(cuda, launch, places, err);
+  bool is_small = fits_argument(layout->size_bytes);
+  cuda->block_is_current = (is_small ? start_whole : copy_whole)(cuda, launch, layout, err);
   return cuda->block_is_current;
 }
 
@@ -211,7 +212,7 @@ static size_t frame_bytes(const DeviceLaunch *launch) {
   return sizeof(uint64_t) * (size_t)launch->frame_slots;
 }
 
-static bool keep_frame(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
+static bool remember_frame(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
   if (launch->frame_slots > cuda->frame_capacity) {
     uint64_t *frame = heap_resize(cuda->device.heap, cuda->gpu_frame, frame_bytes(launch));
     if (!frame) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
@@ -223,19 +224,19 @@ static bool keep_frame(CudaDevice *cuda, const DeviceLaunch *launch, Error *err)
 }
 
 /* The frame is a separate step, as loops of the host region change it in every iteration. */
-static bool push_frame(CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
+static bool push_frame(CudaDevice *cuda, const DeviceLaunch *launch, const BlockLayout *layout,
                        Error *err) {
-  CudaStep step = {.kind = CUDA_STEP_FRAME, .words = {places->frame, frame_bytes(launch)}};
+  CudaStep step = {.kind = CUDA_STEP_FRAME, .words = {layout->frame, frame_bytes(launch)}};
   return cuda_queue(cuda, &step, launch->frame, err);
 }
 
 bool cuda_push_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
-  Places places = find_places(launch);
+  BlockLayout layout = layout_of(launch);
   bool is_new = !cuda->block_is_current;
   if (!is_new && !memcmp(cuda->gpu_frame, launch->frame, frame_bytes(launch))) return true;
-  if (!keep_frame(cuda, launch, err)) return false;
-  if (is_new) return push_whole(cuda, launch, &places, err);
-  return push_frame(cuda, launch, &places, err);
+  if (!remember_frame(cuda, launch, err)) return false;
+  if (is_new) return push_whole(cuda, launch, &layout, err);
+  return push_frame(cuda, launch, &layout, err);
 }
 
 /* -- results of tasks and launches ------------------------------------------------------------- */
@@ -243,7 +244,7 @@ bool cuda_push_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
 static bool pull_messages(CudaDevice *cuda, MessageBuffer *to, DeviceLaunch *launch,
                           RtMessages records, Error *err) {
   RtMessages *messages = &cuda->worker.messages; /* also has the host region's messages */
-  if (records.used > most_message_words(launch)) records.used = most_message_words(launch);
+  if (records.used > message_capacity(launch)) records.used = message_capacity(launch);
   messages->lost += records.lost;
   if (records.used) {
     uint64_t *words = heap_resize(cuda->device.heap, messages->words, 8 * records.used);
@@ -258,100 +259,101 @@ static bool pull_messages(CudaDevice *cuda, MessageBuffer *to, DeviceLaunch *lau
 }
 
 /* Reads a block into heap memory that the caller frees; NULL with err. */
-static uint8_t *read_block(CudaDevice *cuda, uint64_t at, const Places *places, Error *err) {
-  uint8_t *bytes = heap_alloc(cuda->device.heap, places->size_bytes);
+static uint8_t *read_block(CudaDevice *cuda, uint64_t at, const BlockLayout *layout, Error *err) {
+  uint8_t *bytes = heap_alloc(cuda->device.heap, layout->size_bytes);
   if (!bytes) error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
-  if (bytes && cuda_read(cuda, bytes, at, places->size_bytes, err)) return bytes;
+  if (bytes && cuda_read(cuda, bytes, at, layout->size_bytes, err)) return bytes;
   heap_free(cuda->device.heap, bytes);
   return NULL;
 }
 
 /* Reads what the host region needs to continue: the frame, and whether to stop. */
 static bool pull_frame(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
-  Places places = find_places(launch);
-  uint8_t *bytes = read_block(cuda, cuda->block_now, &places, err);
+  BlockLayout layout = layout_of(launch);
+  uint8_t *bytes = read_block(cuda, cuda->block_now, &layout, err);
   if (!bytes) return false;
   const RtContext *context = (RtContext *)(void *)bytes;
-  cuda->unseen = 0;
-  memcpy(launch->frame, bytes + places.frame, frame_bytes(launch));
+  cuda->unchecked_tasks = 0;
+  memcpy(launch->frame, bytes + layout.frame, frame_bytes(launch));
   if (context->stop && !launch->context.stop) launch->context.stop = context->stop;
   heap_free(cuda->device.heap, bytes);
-  return keep_frame(cuda, launch, err);
+  return remember_frame(cuda, launch, err);
 }
 
 bool cuda_check_stop(CudaDevice *cuda, Error *err) {
   uint32_t stop = 0;
   uint64_t at = cuda->block_now + offsetof(RtContext, stop);
   _Static_assert(sizeof stop == sizeof cuda->launch->context.stop, "it is read by one copy");
-  cuda->unseen = 0;
+  cuda->unchecked_tasks = 0;
   if (!cuda->block_is_current) return true;
   if (!cuda_read(cuda, &stop, at, sizeof stop, err)) return false;
   if (stop && !cuda->launch->context.stop) cuda->launch->context.stop = stop;
   return true;
 }
 
-static int32_t count_places(const CudaDevice *cuda) {
-  int32_t count = CUDA_MOST_QUEUED;
-  while (count && !cuda->places[count - 1].is_taken) count--;
+static int32_t count_slots(const CudaDevice *cuda) {
+  int32_t count = CUDA_MAX_QUEUED;
+  while (count && !cuda->queue_slots[count - 1].is_taken) count--;
   return count;
 }
 
 /* Reads the blocks of all launches on the current stream, when the first of them is finished.
  * Blocks of other streams are read along, with undefined contents. */
 static bool pull_reports(CudaDevice *cuda, Error *err) {
-  int32_t count = count_places(cuda);
+  int32_t count = count_slots(cuda);
   uint64_t size_bytes = block_bytes(cuda) * (uint64_t)count;
   uint8_t *reports = heap_resize(cuda->device.heap, cuda->reports, size_bytes);
   if (!reports) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
   cuda->reports = reports;
   if (!cuda_read(cuda, reports, cuda->block.at, size_bytes, err)) return false;
   for (int32_t k = 0; k < count; k++)
-    cuda->places[k].is_read |= cuda->places[k].is_taken && cuda->places[k].stream == cuda->number;
+    cuda->queue_slots[k].is_read |=
+        cuda->queue_slots[k].is_taken && cuda->queue_slots[k].stream == cuda->number;
   return true;
 }
 
 static bool take_report(CudaDevice *cuda, MessageBuffer *buffer, DeviceLaunch *launch, int32_t k,
                         Error *err) {
-  if (!cuda->places[k].is_read && !pull_reports(cuda, err)) return false;
-  Places places = find_places(launch);
+  if (!cuda->queue_slots[k].is_read && !pull_reports(cuda, err)) return false;
+  BlockLayout layout = layout_of(launch);
   const uint8_t *bytes = cuda->reports + (uint64_t)k * block_bytes(cuda);
   const RtContext *context = (const RtContext *)(const void *)bytes;
-  const RtWorker *worker = (const RtWorker *)(const void *)(bytes + places.worker);
+  const RtWorker *worker = (const RtWorker *)(const void *)(bytes + layout.worker);
   launch->context.error = context->error;
   if (launch->makes_arrays && context->error.kind == RT_ERROR_BUDGET) {
     if (launch->shares_arrays) cuda_arrays_ran_short(cuda);
     else cuda_heap_ran_short(cuda);
   }
   launch->outside = worker->outside;
-  if (!launch->outside.count) launch->outside = cuda->places[k].host_outside;
-  else launch->outside.count += cuda->places[k].host_outside.count;
-  memcpy(&launch->collections, bytes + places.collections, sizeof launch->collections);
+  if (!launch->outside.count) launch->outside = cuda->queue_slots[k].host_outside;
+  else launch->outside.count += cuda->queue_slots[k].host_outside.count;
+  memcpy(&launch->collections, bytes + layout.collections, sizeof launch->collections);
   return pull_messages(cuda, buffer, launch, worker->messages, err);
 }
 
 /* Between tasks of a launch that prints: host region and tasks must print in order. */
 static bool pull_task_messages(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   RtMessages records,
-      none = {.words = pointer_to(cuda->now->messages.at), .capacity = most_message_words(launch)};
-  uint64_t at = cuda->block_now + find_places(launch).worker + offsetof(RtWorker, messages);
+      none = {.words = pointer_to(cuda->now->messages.at), .capacity = message_capacity(launch)};
+  uint64_t at = cuda->block_now + layout_of(launch).worker + offsetof(RtWorker, messages);
   return cuda_read(cuda, &records, at, sizeof records, err) &&
          pull_messages(cuda, &cuda->messages, launch, records, err) &&
          cuda_write(cuda, at, &none, sizeof none, err);
 }
 
 /* A launch that has not run reports only that. */
-static void note_outcome(CudaDevice *cuda, DeviceLaunch *launch, const CudaPlace *place) {
+static void note_outcome(CudaDevice *cuda, DeviceLaunch *launch, const CudaQueueSlot *slot) {
   CudaStream *stream = cuda->now;
   RtError *error = &launch->context.error;
-  if (error->kind == RT_OK) *error = place->host_error;
+  if (error->kind == RT_OK) *error = slot->host_error;
   launch->is_skipped = stream->is_broken;
   if (launch->is_skipped) *error = (RtError){0};
   stream->is_broken |= error->kind != RT_OK;
 }
 
-static void leave_place(CudaDevice *cuda, int32_t k) {
-  CudaStream *stream = &cuda->streams[cuda->places[k].stream];
-  cuda->places[k] = (CudaPlace){0};
+static void release_slot(CudaDevice *cuda, int32_t k) {
+  CudaStream *stream = &cuda->streams[cuda->queue_slots[k].stream];
+  cuda->queue_slots[k] = (CudaQueueSlot){0};
   cuda->device.queued--;
   if (--stream->queued) return;
   stream->last = -1; /* the next launch starts without an inherited error */
@@ -359,26 +361,26 @@ static void leave_place(CudaDevice *cuda, int32_t k) {
 }
 
 static bool report(CudaDevice *cuda, DeviceLaunch *launch, int32_t k, Error *err) {
-  bool is_last = k == cuda->last_place;
+  bool is_last = k == cuda->last_slot;
   /* the latest launch's early messages are in cuda->messages */
   MessageBuffer *buffer = is_last ? &cuda->messages : &cuda->reported;
   if (!is_last) messages_begin(buffer);
   if (!take_report(cuda, buffer, launch, k, err)) return false;
-  note_outcome(cuda, launch, &cuda->places[k]);
+  note_outcome(cuda, launch, &cuda->queue_slots[k]);
   launch->ticks = cuda_time_take(cuda, k);
-  launch->work = cuda->places[k].work;
+  launch->work = cuda->queue_slots[k].work;
   return true;
 }
 
 bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
-  int32_t k = place_of(launch->ticket);
+  int32_t k = slot_of(launch->ticket);
   if (!launch->prints) launch->messages_lost = 0;
   launch->message_words = 0;
   bool is_entered = cuda_enter(cuda, err);
-  bool ok =
-      is_entered && cuda_select(cuda, cuda->places[k].stream, err) && report(cuda, launch, k, err);
-  leave_place(cuda, k);
+  bool ok = is_entered && cuda_select(cuda, cuda->queue_slots[k].stream, err) &&
+            report(cuda, launch, k, err);
+  release_slot(cuda, k);
   if (!is_entered) return false;
   cuda_select(cuda, 0, NULL);
   cuda_leave(cuda);
@@ -386,29 +388,29 @@ bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err) {
 }
 
 void cuda_take_frame(CudaDevice *cuda, DeviceLaunch *launch) {
-  uint64_t at = (uint64_t)place_of(launch->ticket) * block_bytes(cuda);
-  memcpy(launch->frame, cuda->reports + at + find_places(launch).frame, frame_bytes(launch));
+  uint64_t at = (uint64_t)slot_of(launch->ticket) * block_bytes(cuda);
+  memcpy(launch->frame, cuda->reports + at + layout_of(launch).frame, frame_bytes(launch));
 }
 
 bool cuda_is_done(Device *device, uint64_t ticket) {
   CudaDevice *cuda = (CudaDevice *)device;
-  const CudaPlace *place = &cuda->places[place_of(ticket)];
-  if (!place->is_taken || place->number != number_of(ticket)) return true;
+  const CudaQueueSlot *slot = &cuda->queue_slots[slot_of(ticket)];
+  if (!slot->is_taken || slot->number != number_of(ticket)) return true;
   if (!cuda_enter(cuda, NULL)) return true;
-  bool is_done = cuda_is_idle(cuda, place->stream);
+  bool is_done = cuda_is_idle(cuda, slot->stream);
   cuda_leave(cuda);
   return is_done;
 }
 
 /* -- a task ------------------------------------------------------------------------------------ */
 
-enum { MOST_THREADS = 0, SHARED_BYTES = 1 }; /* CUfunction_attribute */
+enum { MAX_THREADS = 0, SHARED_BYTES = 1 }; /* CUfunction_attribute */
 
 /* The shared memory of threads that share a position is sized for the usual block. */
-static int64_t most_threads(const CudaDevice *cuda, const DeviceTask *task, void *function) {
+static int64_t max_threads(const CudaDevice *cuda, const DeviceTask *task, void *function) {
   int most = 0, shared = 0;
   const Driver *driver = &cuda->driver;
-  if (driver->cuFuncGetAttribute(&most, MOST_THREADS, function) ||
+  if (driver->cuFuncGetAttribute(&most, MAX_THREADS, function) ||
       driver->cuFuncGetAttribute(&shared, SHARED_BYTES, function) || (shared && task->spread > 1))
     return CUDA_BLOCK_THREADS;
   return most;
@@ -419,7 +421,7 @@ static int64_t choose_threads(const CudaDevice *cuda, const DeviceLaunch *launch
                               const DeviceTask *task, void *function) {
   int64_t wanted = launch->switches.threads;
   if (!wanted) return CUDA_BLOCK_THREADS;
-  if (wanted > CUDA_BLOCK_THREADS) wanted = min_i64(wanted, most_threads(cuda, task, function));
+  if (wanted > CUDA_BLOCK_THREADS) wanted = min_i64(wanted, max_threads(cuda, task, function));
   return max_i64(wanted / task->spread, 1) * task->spread;
 }
 
@@ -443,7 +445,7 @@ int32_t cuda_block_threads(const DeviceTask *task) {
 static Grid find_grid(const CudaDevice *cuda, const DeviceLaunch *launch, int32_t number,
                       int64_t total) {
   const DeviceTask *task = &launch->tasks[number];
-  int64_t per_processor = launch->switches.blocks, most = cuda_most_blocks(cuda);
+  int64_t per_processor = launch->switches.blocks, most = cuda_max_blocks(cuda);
   if (per_processor) most = cuda->about.processors * per_processor;
   if (has_one_thread(task)) return (Grid){1, 1};
   int64_t threads = choose_threads(cuda, launch, task, launch->code->tasks[number]);
@@ -461,8 +463,8 @@ static bool ensure_heap(CudaDevice *cuda, const DeviceLaunch *launch, int32_t nu
                                : cuda_ensure_heap(cuda, threads, err);
 }
 
-static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_t total,
-                  Error *err) {
+static bool start_kernel(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_t total,
+                         Error *err) {
   Grid grid = find_grid(cuda, launch, number, total);
   CudaStep step = {.blocks = (uint32_t)grid.blocks,
                    .threads = (uint32_t)grid.threads,
@@ -476,7 +478,7 @@ static bool start_task(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, i
                        Error *err) {
   const DeviceTask *task = &launch->tasks[number];
   if (is_clear(task)) return cuda_start_clear(cuda, launch, task, err);
-  return cuda_races_begin(cuda, err) && start(cuda, launch, number, total, err) &&
+  return cuda_races_begin(cuda, err) && start_kernel(cuda, launch, number, total, err) &&
          cuda_races_end(cuda, launch, err);
 }
 
@@ -525,11 +527,11 @@ static bool ensure_arrays(CudaDevice *cuda, const DeviceLaunch *launch, const De
   return !reaches || cuda_copies_yield(cuda, launch, task, err);
 }
 
-static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *err) {
+static bool prepare_and_run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *err) {
   const DeviceTask *task = &launch->tasks[number];
   int64_t total = count_positions(launch, task);
   if (!total) return true;
-  if (cuda->unseen >= MOST_UNSEEN && !cuda_check_stop(cuda, err)) return false;
+  if (cuda->unchecked_tasks >= MAX_UNCHECKED && !cuda_check_stop(cuda, err)) return false;
   if (rt_stopped(&launch->context)) return true;
   launch->runs++;
   if (total != RT_ALL_NODES) launch->work += (uint64_t)total * (uint64_t)max_i64(1, task->cost);
@@ -542,8 +544,8 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
       (task->kind != DEVICE_NODES || cuda_ensure_list(cuda, launch, task, err)) &&
       cuda_ensure_orders(cuda, launch, task, err) && start_task(cuda, launch, number, total, err);
   if (ok) note_trees(cuda, launch, task); /* a task that did not start has changed nothing */
-  if (ok) cuda_copies_note(cuda);
-  cuda->unseen++;
+  if (ok) cuda_copies_note_task(cuda);
+  cuda->unchecked_tasks++;
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
   if (task->may_change_topology || frees || cuda->device.gc_each_launch)
     ok = ok && cuda_refresh_trees(cuda, launch, frees, err);
@@ -558,7 +560,7 @@ static bool run_guarded(void *data, Error *err) {
   bool fails = cuda->device.fails_in_task;
   cuda->device.fails_in_task = false;
   ASSERT(!fails, "no test requests that this task fails");
-  return run(cuda, launch, launch->context.task, err);
+  return prepare_and_run(cuda, launch, launch->context.task, err);
 }
 
 /* A device failure ends the host region as soon as it checks for a stop. So does a failed
@@ -582,52 +584,52 @@ static uint64_t largest_node(const DeviceLaunch *launch) {
   return most;
 }
 
-/* Takes the launch's place in the queue; its results come with its report. */
+/* Occupies the launch's queue slot; its results come with its report. */
 static void enqueue(CudaDevice *cuda, DeviceLaunch *launch) {
   CudaStream *stream = cuda->now;
-  CudaPlace *place = &cuda->places[cuda->place];
-  *place = (CudaPlace){.is_taken = true,
-                       .stream = cuda->number,
-                       .number = stream->launched,
-                       .work = launch->work,
-                       .host_error = launch->context.error,
-                       .host_outside = cuda->worker.outside};
+  CudaQueueSlot *slot = &cuda->queue_slots[cuda->slot];
+  *slot = (CudaQueueSlot){.is_taken = true,
+                          .stream = cuda->number,
+                          .number = stream->launched,
+                          .work = launch->work,
+                          .host_error = launch->context.error,
+                          .host_outside = cuda->worker.outside};
   cuda->worker.outside = (RtOutside){0};
   if (rt_stopped(&launch->context) && launch->context.error.kind == RT_OK)
-    place->host_error.kind = RT_ERROR_STOPPED;
-  launch->ticket = ticket_of(stream->launched, cuda->place);
-  stream->last = cuda->last_place = cuda->place;
+    slot->host_error.kind = RT_ERROR_STOPPED;
+  launch->ticket = ticket_of(stream->launched, cuda->slot);
+  stream->last = cuda->last_slot = cuda->slot;
   stream->queued++;
   cuda->device.queued++;
 }
 
 /* -- synchronising with other streams ---------------------------------------------------------- */
 
-static CudaUse *use_of(CudaDevice *cuda, const RtTree *tree) {
+static CudaUse *last_use(CudaDevice *cuda, const RtTree *tree) {
   CudaTree *own = tree->foreign ? cuda_owner(cuda, tree) : tree->device;
   return own ? &own->use : NULL;
 }
 
 /* The use of the budget, if the launch has trees that allocate from it. */
-static CudaUse *budget_of(CudaDevice *cuda, const DeviceLaunch *launch) {
+static CudaUse *budget_use(CudaDevice *cuda, const DeviceLaunch *launch) {
   for (int32_t k = 0; k < launch->tree_count; k++)
     if (launch->trees[k]->manager_count) return &cuda->budget_use;
   return NULL;
 }
 
 static bool join_uses(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
-  const CudaUse *budget = budget_of(cuda, launch);
+  const CudaUse *budget = budget_use(cuda, launch);
   for (int32_t k = 0; k < launch->tree_count + launch->array_count; k++) {
-    const CudaUse *use = use_of(cuda, launch->trees[k]);
+    const CudaUse *use = last_use(cuda, launch->trees[k]);
     if (use && !cuda_join(cuda, *use, err)) return false;
   }
   return !budget || cuda_join(cuda, *budget, err);
 }
 
 static void note_uses(CudaDevice *cuda, const DeviceLaunch *launch) {
-  CudaUse *budget = budget_of(cuda, launch);
+  CudaUse *budget = budget_use(cuda, launch);
   for (int32_t k = 0; k < launch->tree_count + launch->array_count; k++) {
-    CudaUse *use = use_of(cuda, launch->trees[k]);
+    CudaUse *use = last_use(cuda, launch->trees[k]);
     if (use) *use = cuda_use_now(cuda);
   }
   if (budget) *budget = cuda_use_now(cuda);
@@ -639,7 +641,7 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   error_clear(&failed);
   launch_begin(device, launch, run_task);
   cuda->arrays_are_used = launch->has_waited = false;
-  cuda->unseen = 0;
+  cuda->unchecked_tasks = 0;
   messages_begin(&cuda->messages);
   cuda->launch = launch;
   cuda->err = &failed;
@@ -652,7 +654,7 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
     cuda->is_in_launch = true;
     if (cuda_push_foreign(cuda, launch, &failed)) launch->code->host(&launch->context);
     cuda->is_in_launch = false;
-    cuda_copies_hide(cuda);
+    cuda_copies_unexpose(cuda);
     cuda_repeat_end(cuda, &failed);
     cuda_arrays_end(cuda, launch, &failed);
     cuda_pull_foreign(cuda, &failed);
@@ -664,7 +666,7 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   note_uses(cuda, launch);
   cuda->now->launched++;
   if (!error_is_set(&failed)) enqueue(cuda, launch);
-  else cuda_wait(cuda, NULL); /* another stream may reuse its place */
+  else cuda_wait(cuda, NULL); /* another stream may reuse its slot */
   cuda_select(cuda, 0, NULL);
   cuda_leave(cuda);
   return !error_is_set(&failed) || (error_add(err, &failed), false);

@@ -15,9 +15,9 @@
 #include "device/cuda/cuda.h"
 #include "memory/pool.h"
 
-#define STAGING ((uint64_t)4 << 20)
-#define LARGEST_PIECE ((uint64_t)256 << 20)
-#define LEAST_PIECE ((uint64_t)2 << 20)
+#define STAGING_BYTES ((uint64_t)4 << 20)
+#define MAX_PIECE ((uint64_t)256 << 20)
+#define MIN_PIECE ((uint64_t)2 << 20)
 
 /* -- ranges ------------------------------------------------------------------------------------ */
 
@@ -60,7 +60,7 @@ uint64_t cuda_piece_size(CudaDevice *cuda) {
   size_t granularity = 0;
   DriverMemoryKind kind = kind_of(cuda);
   if (cuda->driver.cuMemGetAllocationGranularity(&granularity, &kind, 0) || !granularity)
-    return LEAST_PIECE;
+    return MIN_PIECE;
   return granularity;
 }
 
@@ -75,8 +75,8 @@ bool cuda_reserve(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, uint6
   return true;
 }
 
-static bool keep_piece(CudaDevice *cuda, CudaRange *range, unsigned long long handle,
-                       uint64_t size_bytes) {
+static bool record_piece(CudaDevice *cuda, CudaRange *range, unsigned long long handle,
+                         uint64_t size_bytes) {
   size_t count = (size_t)range->piece_count + 1;
   unsigned long long *pieces =
       heap_resize(cuda->device.heap, range->pieces, sizeof *pieces * count);
@@ -101,7 +101,7 @@ static bool map_piece(CudaDevice *cuda, CudaRange *range, unsigned long long han
     return false;
   if (cuda_check(cuda, driver->cuMemSetAccess(at, size_bytes, &access, 1), "map memory", err) &&
       zero(cuda, at, size_bytes, err)) {
-    if (keep_piece(cuda, range, handle, size_bytes)) return true;
+    if (record_piece(cuda, range, handle, size_bytes)) return true;
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of device memory");
   }
   cuda_wait(cuda, NULL); /* a queued operation may be clearing it */
@@ -148,7 +148,7 @@ bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *e
                      "a tree needs more memory of the GPU than was reserved for it");
   uint64_t least = cuda_piece_size(cuda);
   while (range->mapped < size_bytes) {
-    uint64_t piece = align_up(size_bytes - range->mapped, least), most = LARGEST_PIECE;
+    uint64_t piece = align_up(size_bytes - range->mapped, least), most = MAX_PIECE;
     if (range->mapped < most) most = range->mapped;
     if (piece > most) piece = align_up(most ? most : 1, least);
     if (!add_piece(cuda, range, piece, err)) return false;
@@ -164,7 +164,7 @@ bool cuda_provide_shared(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes
   return false;
 }
 
-static void free_idle(CudaDevice *cuda, CudaRange *range) {
+static void free_range(CudaDevice *cuda, CudaRange *range) {
   const Driver *driver = &cuda->driver;
   if (range->at && !range->is_external && !cuda_is_lost(cuda)) {
     while (range->piece_count) drop_piece(cuda, range);
@@ -178,19 +178,19 @@ static void free_idle(CudaDevice *cuda, CudaRange *range) {
 
 void cuda_free(CudaDevice *cuda, CudaRange *range) {
   if (range->at && !range->is_external && !cuda_is_lost(cuda)) cuda_wait_all(cuda, NULL);
-  free_idle(cuda, range);
+  free_range(cuda, range);
 }
 
 void cuda_free_after(CudaDevice *cuda, CudaRange *range, CudaUse use) {
   if (range->at && !cuda_is_lost(cuda)) cuda_wait_for(cuda, use, NULL);
-  free_idle(cuda, range);
+  free_range(cuda, range);
 }
 
 /* -- copies ------------------------------------------------------------------------------------ */
 
 void cuda_ensure_staging(CudaDevice *cuda, uint64_t size_bytes) {
   CudaStaging *staging = &cuda->now->staging;
-  uint64_t most = (uint64_t)cuda->guesses[CUDA_GUESS_staging] << 20, size = STAGING;
+  uint64_t most = (uint64_t)cuda->guesses[CUDA_GUESS_staging] << 20, size = STAGING_BYTES;
   if (staging->size_bytes >= most || staging->old_count == CUDA_OLD_RINGS) return;
   if (align_up(size_bytes, RT_GRANULE) <= staging->size_bytes - staging->used) return;
   while (size < most && (size < 2 * staging->size_bytes || size < size_bytes)) size *= 2;
@@ -214,14 +214,14 @@ void cuda_staging_reset(CudaDevice *cuda, CudaStaging *staging) {
 }
 
 /* Takes up to *size_bytes bytes of the ring, at least one, and stores in *size_bytes how many. */
-static uint8_t *stage(CudaDevice *cuda, uint64_t *size_bytes, Error *err) {
+static uint8_t *reserve_staging(CudaDevice *cuda, uint64_t *size_bytes, Error *err) {
   CudaStaging *staging = &cuda->now->staging;
   if (!staging->memory) {
     void *memory = NULL;
-    int result = cuda->driver.cuMemHostAlloc(&memory, STAGING, 0);
+    int result = cuda->driver.cuMemHostAlloc(&memory, STAGING_BYTES, 0);
     if (!cuda_check(cuda, result, "pin memory of the host", err)) return NULL;
     staging->memory = memory;
-    staging->size_bytes = STAGING;
+    staging->size_bytes = STAGING_BYTES;
   }
   ASSERT(*size_bytes && staging->used <= staging->size_bytes, "the ring holds what is staged");
   uint64_t left = staging->size_bytes - staging->used;
@@ -245,7 +245,7 @@ bool cuda_copy_in(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size
   const uint8_t *bytes = from;
   for (uint64_t done = 0, part; done < size_bytes; done += part) {
     part = size_bytes - done;
-    uint8_t *staged = stage(cuda, &part, err);
+    uint8_t *staged = reserve_staging(cuda, &part, err);
     if (!staged) return false;
     memcpy(staged, bytes + done, part);
     int result = cuda->driver.cuMemcpyHtoDAsync_v2(to + done, staged, part, cuda->stream);
@@ -259,7 +259,7 @@ bool cuda_read(CudaDevice *cuda, void *to, uint64_t from, uint64_t size_bytes, E
   if (!cuda_repeat_pause(cuda, err)) return false;
   for (uint64_t done = 0, part; done < size_bytes; done += part) {
     part = size_bytes - done;
-    uint8_t *staged = stage(cuda, &part, err);
+    uint8_t *staged = reserve_staging(cuda, &part, err);
     if (!staged) return false;
     int result = cuda->driver.cuMemcpyDtoHAsync_v2(staged, from + done, part, cuda->stream);
     if (!cuda_check(cuda, result, "copy from its memory", err) || !cuda_wait(cuda, err))

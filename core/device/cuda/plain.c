@@ -16,14 +16,14 @@ enum { PAGE = MEMORY_PAGE, ADDRESSES = 8 /* times the GPU's memory */ };
 
 /* -- pieces ------------------------------------------------------------------------------------ */
 
-static uint64_t allocate(void *data, uint64_t size_bytes) {
+static uint64_t allocate_plain(void *data, uint64_t size_bytes) {
   CudaDevice *cuda = data;
   uint64_t at = 0;
   cuda->plain_result = cuda->driver.cuMemAlloc_v2(&at, size_bytes);
   return cuda->plain_result ? 0 : at;
 }
 
-static void free_piece(void *data, uint64_t at, uint64_t size_bytes) {
+static void free_plain(void *data, uint64_t at, uint64_t size_bytes) {
   CudaDevice *cuda = data;
   (void)size_bytes;
   if (!cuda_is_lost(cuda)) cuda->driver.cuMemFree_v2(at);
@@ -34,11 +34,11 @@ static int64_t now_ns(void *data) {
   return clock_ns();
 }
 
-static MemoryPool *pieces(CudaDevice *cuda) {
+static MemoryPool *small_pool(CudaDevice *cuda) {
   const MemoryConfig config = {
       .strategy = MEMORY_SIMPLE, .dealloc = DEALLOC_TIME, .dealloc_ns = 10000000000};
   const MemorySource source = {
-      .data = cuda, .allocate = allocate, .free = free_piece, .now_ns = now_ns};
+      .data = cuda, .allocate = allocate_plain, .free = free_plain, .now_ns = now_ns};
   if (!cuda->plain) cuda->plain = memory_pool_create(cuda->device.heap, &source, &config);
   return cuda->plain;
 }
@@ -84,7 +84,7 @@ static void decommit(void *data, uint64_t at, uint64_t size_bytes) {
 
 /* The arena's pages have the mapping size of most drivers; NULL if this driver's differs or it
  * cannot map. */
-static MemoryPool *arena(CudaDevice *cuda) {
+static MemoryPool *arena_pool(CudaDevice *cuda) {
   CudaRange *range = &cuda->arena_range;
   const MemoryConfig config = {.strategy = MEMORY_EXPANDABLE};
   uint64_t bytes = align_up(ADDRESSES * cuda->about.memory_bytes, PAGE);
@@ -106,8 +106,8 @@ static MemoryPool *arena(CudaDevice *cuda) {
 /* -- both -------------------------------------------------------------------------------------- */
 
 static MemoryPool *pool_for(CudaDevice *cuda, uint64_t size_bytes) {
-  MemoryPool *large = size_bytes >= PAGE ? arena(cuda) : NULL;
-  return large ? large : pieces(cuda);
+  MemoryPool *large = size_bytes >= PAGE ? arena_pool(cuda) : NULL;
+  return large ? large : small_pool(cuda);
 }
 
 bool cuda_take(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {

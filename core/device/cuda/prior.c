@@ -9,7 +9,7 @@
 
 #include "device/cuda/cuda.h"
 
-static bool have_priors(CudaDevice *cuda, CudaTree *tree) {
+static bool ensure_priors(CudaDevice *cuda, CudaTree *tree) {
   if (!tree->priors)
     tree->priors = heap_alloc(cuda->device.heap, sizeof *tree->priors * (tree->page_count + 1));
   return tree->priors;
@@ -22,7 +22,7 @@ static uint64_t bytes_of(const CudaTree *tree, uint64_t page) {
 }
 
 bool cuda_priors_make(CudaDevice *cuda, CudaTree *tree, uint64_t begin, uint64_t end, Error *err) {
-  bool ok = have_priors(cuda, tree);
+  bool ok = ensure_priors(cuda, tree);
   for (uint64_t k = begin; ok && k < end && k < tree->page_count; k++) {
     if (tree->priors[k]) continue;
     tree->priors[k] = heap_alloc(cuda->device.heap, tree->page_bytes);
@@ -33,7 +33,8 @@ bool cuda_priors_make(CudaDevice *cuda, CudaTree *tree, uint64_t begin, uint64_t
 }
 
 /* The first byte from `at` on at which a and b differ, or, if not `differs`, are equal. */
-static uint64_t next(const uint8_t *a, const uint8_t *b, uint64_t at, uint64_t end, bool differs) {
+static uint64_t find_byte(const uint8_t *a, const uint8_t *b, uint64_t at, uint64_t end,
+                          bool differs) {
   while (at < end && (a[at] != b[at]) != differs) at++;
   return at;
 }
@@ -43,8 +44,8 @@ bool cuda_priors_push(CudaDevice *cuda, CudaTree *tree, uint64_t page, Error *er
   const uint8_t *now = tree->first + begin, *was = tree->priors ? tree->priors[page] : NULL;
   if (!was) return cuda_write(cuda, tree->memory.at + begin, now, size_bytes, err);
   for (uint64_t at = 0, past; at < size_bytes; at = past) {
-    at = next(now, was, at, size_bytes, true);
-    past = next(now, was, at, size_bytes, false);
+    at = find_byte(now, was, at, size_bytes, true);
+    past = find_byte(now, was, at, size_bytes, false);
     if (past > at && !cuda_write(cuda, tree->memory.at + begin + at, now + at, past - at, err))
       return false;
   }

@@ -1,7 +1,7 @@
 /* provision.c - how much GPU memory a sparse tree gets before a launch, which cannot request more
  * while it runs.
  *
- *     in use   | twice that and SOME, or a part of what the budget leaves, as positions need |
+ *     in use   | twice that and MIN_FREE, or a part of the free budget, as positions need |
  *     0       top                                                                       mapped
  *
  * and never much more than the tree can fill. How much is in use is only known on the GPU. The host
@@ -14,16 +14,19 @@
 #include "base/bits.h"
 #include "device/cuda/cuda.h"
 
-#define SOME ((uint64_t)16 << 20)
-#define MORE ((uint64_t)256 << 20)
+#define MIN_FREE ((uint64_t)16 << 20)
+#define MIN_GROWTH ((uint64_t)256 << 20)
 #define NO_BOUND (UINT64_MAX / 4)
 #define LARGEST_CHUNK ((uint64_t)4 << 20) /* llvm_bc/node_manager.c */
 
-enum { MOST_UNREAD = 256, LITTLE = 8 /* growth by less than a LITTLEth of the free space */ };
+enum {
+  MAX_INTERVAL = 256,
+  LITTLE_DIVISOR = 8 /* little growth: less than this fraction of the free space */
+};
 
 /* -- bounds ------------------------------------------------------------------------------------ */
 
-static uint64_t times(uint64_t a, uint64_t b) {
+static uint64_t multiply_saturating(uint64_t a, uint64_t b) {
   uint64_t product;
   if (__builtin_mul_overflow(a, b, &product) || product > NO_BOUND) return NO_BOUND;
   return product;
@@ -34,38 +37,40 @@ static uint64_t node_cost(const RtManager *manager) {
 }
 
 /* Upper bound of a manager's nodes: one per cell of its ancestors. */
-static uint64_t most_nodes(const RtTree *tree, int32_t m) {
+static uint64_t max_nodes(const RtTree *tree, int32_t m) {
   uint64_t count = 1;
   for (; m >= 0; m = tree->managers[m].parent) {
     if (tree->managers[m].is_hash) return NO_BOUND;
     for (int32_t k = 0; k < tree->managers[m].level_count; k++)
-      count = times(count, tree->managers[m].levels[k].cell_count);
+      count = multiply_saturating(count, tree->managers[m].levels[k].cell_count);
   }
   return count;
 }
 
 /* Upper bound of bytes for a manager's chunks, the last of which may be as large as all earlier
  * ones, and orders. Doubled, since deactivated nodes are not reused before the launch has ended. */
-static uint64_t most_of(const RtTree *tree, int32_t m) {
+static uint64_t max_manager_bytes(const RtTree *tree, int32_t m) {
   const RtManager *manager = &tree->managers[m];
-  uint64_t count = most_nodes(tree, m), least = tree->tiny_chunks ? RT_SEGMENT / 2 : 0,
-           cost = node_cost(manager), bytes = times(count, cost > least ? cost : least),
-           order = times(count, 32 * (uint64_t)(manager->axis_count + 1));
+  uint64_t count = max_nodes(tree, m), least = tree->tiny_chunks ? RT_SEGMENT / 2 : 0,
+           cost = node_cost(manager),
+           bytes = multiply_saturating(count, cost > least ? cost : least),
+           order = multiply_saturating(count, 32 * (uint64_t)(manager->axis_count + 1));
   uint64_t last = bytes < LARGEST_CHUNK ? bytes : LARGEST_CHUNK;
-  return times(2, bytes + last + RT_SEGMENT + align_up(cost, RT_SEGMENT)) + order;
+  return multiply_saturating(2, bytes + last + RT_SEGMENT + align_up(cost, RT_SEGMENT)) + order;
 }
 
-uint64_t cuda_most_bytes(const RtTree *tree) {
+uint64_t cuda_max_bytes(const RtTree *tree) {
   uint64_t most = tree->bottom + 8 * RT_SEGMENT;
-  for (int32_t m = 0; m < tree->manager_count && most < NO_BOUND; m++) most += most_of(tree, m);
+  for (int32_t m = 0; m < tree->manager_count && most < NO_BOUND; m++)
+    most += max_manager_bytes(tree, m);
   return most < NO_BOUND ? most : NO_BOUND;
 }
 
 /* Memory for this many positions if each activates a node of every manager. */
-static uint64_t need_of(const RtTree *tree, uint64_t positions) {
+static uint64_t bytes_needed(const RtTree *tree, uint64_t positions) {
   uint64_t cost = 0;
   for (int32_t m = 0; m < tree->manager_count; m++) cost += node_cost(&tree->managers[m]);
-  return times(cost, positions);
+  return multiply_saturating(cost, positions);
 }
 
 /* -- memory that other processes also map -------------------------------------------------------
@@ -121,19 +126,19 @@ bool cuda_relieve(CudaDevice *cuda) {
 
 /* -- before a launch --------------------------------------------------------------------------- */
 
-static uint64_t left_of(const RtBudget *budget) {
+static uint64_t remaining_budget(const RtBudget *budget) {
   return budget->limit > budget->used ? budget->limit - budget->used : 0;
 }
 
 uint64_t cuda_target_bytes(const CudaTree *own, uint64_t positions) {
   const RtTree *tree = own->tree;
-  uint64_t left = left_of(tree->budget), more = need_of(tree, positions);
-  if (more < MORE) more = MORE;
+  uint64_t left = remaining_budget(tree->budget), more = bytes_needed(tree, positions);
+  if (more < MIN_GROWTH) more = MIN_GROWTH;
   if (more > left / 8) more = left / 8;
-  more = (uint64_t)max_i64((int64_t)more, (int64_t)(2 * tree->top + SOME));
+  more = (uint64_t)max_i64((int64_t)more, (int64_t)(2 * tree->top + MIN_FREE));
   if (more > left + RT_SEGMENT) more = left + RT_SEGMENT;
   uint64_t target_bytes = tree->top + more;
-  uint64_t most = (uint64_t)max_i64((int64_t)own->most_bytes, (int64_t)(2 * tree->top));
+  uint64_t most = (uint64_t)max_i64((int64_t)own->max_bytes, (int64_t)(2 * tree->top));
   if (target_bytes > most) target_bytes = most;
   if (target_bytes > tree->reserved) target_bytes = tree->reserved;
   return target_bytes > tree->top ? target_bytes : tree->top;
@@ -157,16 +162,16 @@ static bool ensure_memory(CudaDevice *cuda, CudaTree *own, uint64_t target_bytes
 
 /* Has this code used the tree before? Remembers it. */
 static bool is_known(CudaTree *own, const void *code) {
-  for (int32_t k = 0; k < CUDA_KNOWN; k++)
-    if (own->known[k] == code) return true;
-  own->known[own->next_known++ % CUDA_KNOWN] = code;
+  for (int32_t k = 0; k < CUDA_KNOWN_CODE; k++)
+    if (own->known_code[k] == code) return true;
+  own->known_code[own->next_known_code++ % CUDA_KNOWN_CODE] = code;
   return false;
 }
 
 static bool must_read(CudaTree *own, const void *code, uint64_t positions) {
-  bool is_new = !is_known(own, code) || positions / 2 > own->most_positions;
+  bool is_new = !is_known(own, code) || positions / 2 > own->max_positions;
   if (is_new) own->interval = 1;
-  return is_new || own->unread >= own->interval;
+  return is_new || own->tasks_since_read >= own->interval;
 }
 
 static bool read_counts(CudaDevice *cuda, CudaTree *own, Error *err) {
@@ -175,9 +180,9 @@ static bool read_counts(CudaDevice *cuda, CudaTree *own, Error *err) {
   if (!cuda_pull_counts(cuda, own, err) || !cuda_pull_budget(cuda, tree->budget, err)) return false;
   ASSERT(tree->top <= own->memory.mapped, "what is in use is mapped");
   uint64_t grown = tree->top - before, room = own->memory.mapped - tree->top;
-  bool is_little = tree->top < before || grown <= room / LITTLE;
-  own->interval = !is_little ? 1 : own->interval < MOST_UNREAD ? 2 * own->interval : MOST_UNREAD;
-  own->unread = 0;
+  bool is_little = tree->top < before || grown <= room / LITTLE_DIVISOR;
+  own->interval = !is_little ? 1 : own->interval < MAX_INTERVAL ? 2 * own->interval : MAX_INTERVAL;
+  own->tasks_since_read = 0;
   return true;
 }
 
@@ -186,14 +191,14 @@ bool cuda_ensure_room(CudaDevice *cuda, CudaTree *own, const void *code, uint64_
   if (!own->tree->manager_count || cuda_is_view(own->tree)) return true;
   if (!code) return ensure_memory(cuda, own, own->tree->top, err);
   bool must = must_read(own, code, positions);
-  if (own->image_state != CUDA_GPU_IS_NEWER) own->unread = 0;
-  if (own->unread && !must) {
-    own->unread++;
+  if (own->image_state != CUDA_GPU_IS_NEWER) own->tasks_since_read = 0;
+  if (own->tasks_since_read && !must) {
+    own->tasks_since_read++;
     return true;
   }
-  if (own->unread && !read_counts(cuda, own, err)) return false;
-  own->unread = 1;
-  if (positions > own->most_positions) own->most_positions = positions;
+  if (own->tasks_since_read && !read_counts(cuda, own, err)) return false;
+  own->tasks_since_read = 1;
+  if (positions > own->max_positions) own->max_positions = positions;
   own->target_bytes = cuda_target_bytes(own, positions);
   return ensure_memory(cuda, own, own->target_bytes, err);
 }

@@ -4,11 +4,15 @@
 #include "device/cuda/cuda.h"
 #include "device/race.h"
 
-enum { ENTRIES = 1 << 22, SHARE = 16 /* at most 1/SHARE of the GPU's memory */, AT_ONCE = 4096 };
+enum {
+  ENTRIES = 1 << 22,
+  MEMORY_DIVISOR = 16 /* at most this fraction of the GPU's memory */,
+  ENTRIES_PER_READ = 4096
+};
 
 bool cuda_races_create(CudaDevice *cuda, Error *err) {
   uint64_t capacity = ENTRIES;
-  while (capacity * sizeof(RtShadow) > cuda->about.memory_bytes / SHARE) capacity /= 2;
+  while (capacity * sizeof(RtShadow) > cuda->about.memory_bytes / MEMORY_DIVISOR) capacity /= 2;
   if (!cuda_allocate(cuda, &cuda->shadow, capacity * sizeof(RtShadow), err) ||
       !cuda_allocate(cuda, &cuda->races, sizeof(RtRaces), err))
     return false;
@@ -25,10 +29,10 @@ bool cuda_races_begin(CudaDevice *cuda, Error *err) {
   return cuda_write(cuda, cuda->races.at, races, sizeof *races, err);
 }
 
-static bool look(CudaDevice *cuda, Race *race, RtShadow *entries, Error *err) {
+static bool scan_table(CudaDevice *cuda, Race *race, RtShadow *entries, Error *err) {
   const RtRaces *races = &cuda->gpu_races;
-  for (uint64_t k = 0; k < races->capacity; k += AT_ONCE) {
-    uint64_t count = (uint64_t)min_i64(AT_ONCE, (int64_t)(races->capacity - k)),
+  for (uint64_t k = 0; k < races->capacity; k += ENTRIES_PER_READ) {
+    uint64_t count = (uint64_t)min_i64(ENTRIES_PER_READ, (int64_t)(races->capacity - k)),
              size_bytes = sizeof *entries * count;
     if (!cuda_read(cuda, entries, cuda->shadow.at + sizeof *entries * k, size_bytes, err))
       return false;
@@ -44,9 +48,9 @@ bool cuda_races_end(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   if (!cuda_read(cuda, races, cuda->races.at, sizeof *races, err)) return false;
   launch->touches_lost += races->lost;
   if (!races->found || launch->context.error.kind != RT_OK) return true;
-  RtShadow *entries = heap_alloc(cuda->device.heap, sizeof *entries * AT_ONCE);
+  RtShadow *entries = heap_alloc(cuda->device.heap, sizeof *entries * ENTRIES_PER_READ);
   if (!entries) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a race");
-  bool ok = look(cuda, &race, entries, err);
+  bool ok = scan_table(cuda, &race, entries, err);
   heap_free(cuda->device.heap, entries);
   if (ok) race_report(&race, &launch->context, &cuda->worker);
   return ok;

@@ -20,20 +20,20 @@
 #include "device/cuda/cuda.h"
 
 enum {
-  HISTORY = 128,   /* how many steps are remembered */
-  MOST_STEPS = 32, /* in a graph */
-  RELAXED = 2      /* CU_STREAM_CAPTURE_MODE_RELAXED */
+  HISTORY = 128,  /* how many steps are remembered */
+  MAX_STEPS = 32, /* in a graph */
+  RELAXED = 2     /* CU_STREAM_CAPTURE_MODE_RELAXED */
 };
 
 struct CudaRepeat {
   CudaStep steps[HISTORY]; /* steps queued one by one since any other operation */
   int32_t count;
-  CudaStep graph[MOST_STEPS]; /* length 0: there is no graph */
-  int32_t length, held;       /* the first `held` steps are requested, but not yet queued */
-  void *exec;                 /* the driver's CUgraphExec */
-  uint64_t block;             /* the block for which it was made */
-  int32_t rounds;             /* how often the running launch requested all steps */
-  CudaRange frames;           /* the buffer from which the graph takes frames */
+  CudaStep graph[MAX_STEPS]; /* length 0: there is no graph */
+  int32_t length, held;      /* the first `held` steps are requested, but not yet queued */
+  void *exec;                /* the driver's CUgraphExec */
+  uint64_t block;            /* the block for which it was made */
+  int32_t rounds;            /* how often the running launch requested all steps */
+  CudaRange frames;          /* the buffer from which the graph takes frames */
   uint8_t *held_frames;
   bool is_busy; /* the graph, or steps that it held, are being queued */
 };
@@ -41,7 +41,9 @@ struct CudaRepeat {
 static bool is_frame(const CudaStep *step) { return step->kind == CUDA_STEP_FRAME; }
 static bool is_wait(const CudaStep *step) { return step->kind == CUDA_STEP_WAIT; }
 
-static bool are_same(const CudaStep *a, const CudaStep *b) { return !memcmp(a, b, sizeof *a); }
+static bool steps_are_equal(const CudaStep *a, const CudaStep *b) {
+  return !memcmp(a, b, sizeof *a);
+}
 
 /* -- queueing one by one ----------------------------------------------------------------------- */
 
@@ -60,7 +62,7 @@ static bool queue_one(CudaDevice *cuda, const CudaStep *step, const void *frame,
   return cuda_put_frame(cuda, cuda->block_now + step->words[0], frame, step->words[1], err);
 }
 
-static void remember(CudaRepeat *repeat, const CudaStep *step) {
+static void record_step(CudaRepeat *repeat, const CudaStep *step) {
   enum { HALF = HISTORY / 2 };
   ASSERT(repeat->count >= 0 && repeat->count <= HISTORY, "the history is a buffer of steps");
   if (repeat->count == HISTORY) {
@@ -126,13 +128,13 @@ static bool make_graph(CudaDevice *cuda, CudaRepeat *repeat) {
 
 /* -- finding a graph --------------------------------------------------------------------------- */
 
-/* Have the last `period` steps recurred, for at least max(period, pays_after) steps? */
-static bool has_period(const CudaRepeat *repeat, int32_t period, int32_t pays_after) {
-  int32_t again = period > pays_after ? period : pays_after;
+/* Have the last `period` steps recurred, for at least max(period, min_repeats) steps? */
+static bool has_period(const CudaRepeat *repeat, int32_t period, int32_t min_repeats) {
+  int32_t repeats = period > min_repeats ? period : min_repeats;
   const CudaStep *end = repeat->steps + repeat->count;
-  if (period + again > repeat->count) return false;
-  for (int32_t k = 1; k <= again; k++)
-    if (!are_same(end - k, end - k - period)) return false;
+  if (period + repeats > repeat->count) return false;
+  for (int32_t k = 1; k <= repeats; k++)
+    if (!steps_are_equal(end - k, end - k - period)) return false;
   return true;
 }
 
@@ -143,18 +145,18 @@ static int32_t count_waits(const CudaStep *steps, int32_t count) {
 }
 
 /* A period with waits is usable only if its last step is the single wait: the graph excludes it. */
-static bool fits(const CudaStep *steps, int32_t period) {
+static bool is_usable(const CudaStep *steps, int32_t period) {
   int32_t waits = count_waits(steps, period);
   return !waits || (waits == 1 && is_wait(&steps[period - 1]) && period > 2);
 }
 
 /* Takes several iterations of a short loop. */
-static void take_graph(CudaRepeat *repeat, int32_t period, int32_t pays_after) {
+static void choose_graph(CudaRepeat *repeat, int32_t period, int32_t min_repeats) {
   const CudaStep *steps = repeat->steps + repeat->count - period;
   bool waits = is_wait(&steps[period - 1]);
-  int32_t most = pays_after < MOST_STEPS ? pays_after : MOST_STEPS;
+  int32_t most = min_repeats < MAX_STEPS ? min_repeats : MAX_STEPS;
   int32_t periods = waits || period > most ? 1 : most / period;
-  ASSERT(periods > 0 && periods * period <= MOST_STEPS, "a graph holds whole periods");
+  ASSERT(periods > 0 && periods * period <= MAX_STEPS, "a graph holds whole periods");
   repeat->length = 0;
   for (int32_t k = 0; k < periods; k++) {
     memcpy(repeat->graph + repeat->length, steps, sizeof *steps * (size_t)period);
@@ -180,11 +182,11 @@ static bool ensure_frames(CudaDevice *cuda, CudaRepeat *repeat) {
 }
 
 static void find_graph(CudaDevice *cuda, CudaRepeat *repeat) {
-  int32_t pays_after = (int32_t)cuda->guesses[CUDA_GUESS_repeats];
-  for (int32_t period = 1; period <= MOST_STEPS; period++) {
-    if (!has_period(repeat, period, pays_after)) continue;
-    if (!fits(repeat->steps + repeat->count - period, period)) return;
-    take_graph(repeat, period, pays_after);
+  int32_t min_repeats = (int32_t)cuda->guesses[CUDA_GUESS_repeats];
+  for (int32_t period = 1; period <= MAX_STEPS; period++) {
+    if (!has_period(repeat, period, min_repeats)) continue;
+    if (!is_usable(repeat->steps + repeat->count - period, period)) return;
+    choose_graph(repeat, period, min_repeats);
     repeat->count = 0;
     if (!ensure_frames(cuda, repeat) || !make_graph(cuda, repeat)) repeat->length = 0;
     return;
@@ -214,9 +216,9 @@ static bool launch_graph(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
 }
 
 /* Queues the held steps one by one. */
-static bool flush(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
+static bool queue_held(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
   int32_t held = repeat->held;
-  ASSERT(!repeat->is_busy && held <= MOST_STEPS, "held steps are the first ones of the graph");
+  ASSERT(!repeat->is_busy && held <= MAX_STEPS, "held steps are the first ones of the graph");
   const uint8_t *frame = repeat->held_frames;
   bool ok = true;
   repeat->held = 0;
@@ -225,7 +227,7 @@ static bool flush(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
     const CudaStep *step = &repeat->graph[k];
     ok = queue_one(cuda, step, frame, err);
     if (is_frame(step)) frame += step->words[1];
-    remember(repeat, step);
+    record_step(repeat, step);
   }
   repeat->is_busy = false;
   return ok;
@@ -237,12 +239,13 @@ static bool finish_round(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
   bool is_of_block = repeat->block == cuda->block_now;
   if (!is_of_block && repeat->rounds) is_of_block = make_graph(cuda, repeat);
   repeat->rounds++;
-  return is_of_block ? launch_graph(cuda, repeat, err) : flush(cuda, repeat, err);
+  return is_of_block ? launch_graph(cuda, repeat, err) : queue_held(cuda, repeat, err);
 }
 
 /* Holds the step if it equals the graph's next one; otherwise returns false. */
 static bool try_hold(CudaRepeat *repeat, const CudaStep *step, const void *frame) {
-  if (repeat->held >= repeat->length || !are_same(&repeat->graph[repeat->held], step)) return false;
+  if (repeat->held >= repeat->length || !steps_are_equal(&repeat->graph[repeat->held], step))
+    return false;
   if (is_frame(step)) memcpy(repeat->held_frames + held_bytes(repeat), frame, step->words[1]);
   repeat->held++;
   return true;
@@ -260,10 +263,10 @@ bool cuda_queue(CudaDevice *cuda, const CudaStep *step, const void *frame, Error
   CudaRepeat *repeat = repeat_of(cuda);
   if (!repeat) return queue_one(cuda, step, frame, err);
   if (!try_hold(repeat, step, frame)) {
-    if (!flush(cuda, repeat, err)) return false;
+    if (!queue_held(cuda, repeat, err)) return false;
     if (!try_hold(repeat, step, frame)) {
       if (!queue_one(cuda, step, frame, err)) return false;
-      remember(repeat, step);
+      record_step(repeat, step);
       find_graph(cuda, repeat);
       return true;
     }
@@ -275,9 +278,9 @@ bool cuda_repeat_pause(CudaDevice *cuda, Error *err) {
   static const CudaStep wait = {.kind = CUDA_STEP_WAIT};
   CudaRepeat *repeat = cuda->now->repeat;
   if (!repeat || !cuda->has_graphs || repeat->is_busy) return true;
-  if (!flush(cuda, repeat, err)) return false;
+  if (!queue_held(cuda, repeat, err)) return false;
   if (!repeat->count || is_wait(&repeat->steps[repeat->count - 1])) return true;
-  remember(repeat, &wait);
+  record_step(repeat, &wait);
   find_graph(cuda, repeat);
   return true;
 }
@@ -285,7 +288,7 @@ bool cuda_repeat_pause(CudaDevice *cuda, Error *err) {
 bool cuda_repeat_end(CudaDevice *cuda, Error *err) {
   CudaRepeat *repeat = cuda->now ? cuda->now->repeat : NULL;
   if (!repeat || repeat->is_busy) return true;
-  bool ok = flush(cuda, repeat, err);
+  bool ok = queue_held(cuda, repeat, err);
   repeat->count = 0;
   return ok;
 }

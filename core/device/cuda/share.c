@@ -16,18 +16,18 @@
 #include "memory/arena.h"
 
 #define STRIDE_ROUND ((uint64_t)4 << 30)
-#define STRIDE_LEAST ((uint64_t)64 << 30)
+#define MIN_STRIDE ((uint64_t)64 << 30)
 /* A window of a sparse tree takes as many addresses as the budget has bytes, which may be several
  * times the device's memory. */
-enum { STRIDE_MEMORIES = 16 };
+enum { STRIDE_FACTOR = 16 };
 
 /* -- capabilities ------------------------------------------------------------------------------ */
 
 static bool describe(void *data, SymmetricHeapAbout *about, Error *err) {
   CudaDevice *cuda = data;
   *about = (SymmetricHeapAbout){
-      .stride = align_up(STRIDE_MEMORIES * cuda->about.memory_bytes, STRIDE_ROUND)};
-  if (about->stride < STRIDE_LEAST) about->stride = STRIDE_LEAST;
+      .stride = align_up(STRIDE_FACTOR * cuda->about.memory_bytes, STRIDE_ROUND)};
+  if (about->stride < MIN_STRIDE) about->stride = MIN_STRIDE;
   if (!cuda->about.has_sharing)
     return error_set(err, RG_ERROR_DEVICE,
                      "windows of GPU memory need a driver that can map it and share it between "
@@ -268,7 +268,7 @@ static bool piece(void *data, uint64_t at, int32_t number, SymmetricHeapPart *pa
 }
 
 /* Lets views of the part's tree see the new memory. */
-static void widen(const CudaDevice *cuda, const CudaPart *part) {
+static void widen_views(const CudaDevice *cuda, const CudaPart *part) {
   for (CudaTree *own = cuda->trees; own; own = own->next) {
     if (own->memory.at != part->at || !cuda_is_view(own->tree)) continue;
     own->memory.mapped = own->memory.reserved = part->size_bytes;
@@ -292,7 +292,7 @@ static bool extend(void *data, uint64_t at, uint64_t size_bytes, int file, Error
   if (ok) {
     part->size_bytes += size_bytes;
     if (made) symmetric->parts = made;
-    widen(cuda, part);
+    widen_views(cuda, part);
   } else {
     heap_free(cuda->device.heap, made);
   }
@@ -349,7 +349,7 @@ const SymmetricHeapTable cuda_symmetric = {.describe = describe,
 /* -- a tree's memory --------------------------------------------------------------------------- */
 
 /* Moves the contents to shareable memory; no queued work may use them. */
-static bool move_over(CudaDevice *cuda, CudaTree *own, Error *err) {
+static bool move_dense(CudaDevice *cuda, CudaTree *own, Error *err) {
   CudaRange shared;
   if (!cuda_provide_shared(cuda, &shared, own->memory.mapped, err)) return false;
   int result = cuda->driver.cuMemcpyDtoDAsync_v2(shared.at, own->memory.at, own->memory.mapped,
@@ -371,13 +371,13 @@ static bool move_over(CudaDevice *cuda, CudaTree *own, Error *err) {
 static bool share_dense(CudaDevice *cuda, RtTree *tree, CudaTree *own, SymmetricHeapPart *part,
                         Error *err) {
   if (!own->is_shared && !(cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err) &&
-                           move_over(cuda, own, err)))
+                           move_dense(cuda, own, err)))
     return false;
   return export_piece(cuda, own, 0, part, err);
 }
 
 /* The tables contain addresses of the old memory, so the host must copy them again. */
-static void resend_tables(CudaTree *own) {
+static void invalidate_tables(CudaTree *own) {
   own->image_state = CUDA_HOST_IS_NEWER;
   for (int32_t m = 0; m < own->tree->manager_count; m++) {
     own->lists[m].orders = NULL;
@@ -404,7 +404,7 @@ static bool move_sparse(CudaDevice *cuda, CudaTree *own, Error *err) {
   }
   cuda_free(cuda, &own->memory);
   own->memory = shared;
-  resend_tables(own);
+  invalidate_tables(own);
   own->is_window = true;
   own->serial = ++cuda->serials;
   return true;

@@ -52,10 +52,10 @@ bool cuda_join(CudaDevice *cuda, CudaUse use, Error *err) {
   CudaStream *now = cuda->now, *other = &cuda->streams[use.stream];
   ASSERT(use.stream >= 0 && use.stream < CUDA_STREAMS, "work is queued on one of our streams");
   if (use.stream == cuda->number || use.launch <= other->finished ||
-      use.launch <= now->seen[use.stream])
+      use.launch <= now->joined[use.stream])
     return true;
   if (!cuda_repeat_end(cuda, err)) return false;
-  now->seen[use.stream] = other->launched; /* the event covers everything queued there so far */
+  now->joined[use.stream] = other->launched; /* the event covers everything queued there so far */
   return cuda_check(cuda, driver->cuEventRecord(other->event, other->handle), "queue work", err) &&
          cuda_check(cuda, driver->cuStreamWaitEvent(now->handle, other->event, 0), "queue work",
                     err);

@@ -17,12 +17,12 @@ static uint64_t used_bytes(const RtTree *tree) {
 
 /* -- pages ------------------------------------------------------------------------------------- */
 
-static bool ensure_pages(CudaDevice *cuda, CudaTree *tree, CudaPage of_new, Error *err) {
+static bool ensure_pages(CudaDevice *cuda, CudaTree *tree, CudaPage state_of_new, Error *err) {
   uint64_t count = (used_bytes(tree->tree) + tree->page_bytes - 1) / tree->page_bytes;
   if (count <= tree->page_count) return true;
   uint8_t *pages = heap_resize(cuda->device.heap, tree->pages, count);
   if (!pages) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree");
-  memset(pages + tree->page_count, (int)of_new, count - tree->page_count);
+  memset(pages + tree->page_count, (int)state_of_new, count - tree->page_count);
   tree->pages = pages;
   tree->page_count = count;
   return true;
@@ -67,7 +67,7 @@ static bool push_pages(CudaDevice *cuda, CudaTree *tree, Error *err) {
 /* -- creating and freeing ---------------------------------------------------------------------- */
 
 /* If memory cannot be mapped later, reserves up to `plain` bytes, and fewer if memory is short. */
-static bool reserve_some(CudaDevice *cuda, CudaTree *own, uint64_t plain, Error *err) {
+static bool reserve_sparse(CudaDevice *cuda, CudaTree *own, uint64_t plain, Error *err) {
   uint64_t least = own->tree->top + RT_SEGMENT;
   Error failed;
   for (;; plain = plain / 2 > least ? align_up(plain / 2, RT_SEGMENT) : least) {
@@ -79,21 +79,21 @@ static bool reserve_some(CudaDevice *cuda, CudaTree *own, uint64_t plain, Error 
 }
 
 /* The memory of a peer's tree is already mapped. The host cannot see it if the tree is sparse. */
-static void take_common(CudaTree *own) {
+static void use_window_memory(CudaTree *own) {
   own->is_exposed = own->is_shared = !cuda_is_view(own->tree);
   own->host_has_some = false;
 }
 
-static bool reserve(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
+static bool reserve_memory(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   const RtTree *tree = cuda_tree->tree;
   ASSERT(!cuda_tree->memory.at, "a tree's memory is reserved once");
   if (cuda_symmetric_range(cuda, cuda_tree->first, &cuda_tree->memory))
-    return take_common(cuda_tree), true;
+    return use_window_memory(cuda_tree), true;
   if (cuda_is_view(tree))
     return error_set(err, RG_ERROR_RANK, "the memory of another rank's tree is not mapped here");
   if (!is_sparse(tree)) return cuda_allocate(cuda, &cuda_tree->memory, tree->root_size, err);
   uint64_t plain = cuda_target_bytes(cuda_tree, 0);
-  return reserve_some(cuda, cuda_tree, align_up(plain, RT_SEGMENT), err);
+  return reserve_sparse(cuda, cuda_tree, align_up(plain, RT_SEGMENT), err);
 }
 
 static bool create(CudaDevice *cuda, RtTree *tree, CudaTree *cuda_tree, Error *err) {
@@ -102,7 +102,7 @@ static bool create(CudaDevice *cuda, RtTree *tree, CudaTree *cuda_tree, Error *e
                           .page_bytes = cuda_page_bytes(cuda),
                           .image_state = CUDA_HOST_IS_NEWER,
                           .host_has_some = true,
-                          .most_bytes = cuda_most_bytes(tree),
+                          .max_bytes = cuda_max_bytes(tree),
                           .use = cuda_use_now(cuda),
                           .interval = 1,
                           .next = cuda->trees};
@@ -115,9 +115,9 @@ static bool create(CudaDevice *cuda, RtTree *tree, CudaTree *cuda_tree, Error *e
       heap_alloc(cuda->device.heap, sizeof *cuda_tree->was * (size_t)(tree->mask_count + 1));
   if (!cuda_tree->lists || !cuda_tree->was)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree");
-  if (!reserve(cuda, cuda_tree, err)) return false;
-  CudaPage of_new = cuda_tree->is_shared ? CUDA_GPU_IS_NEWER : CUDA_HOST_IS_NEWER;
-  return cuda_is_view(tree) || ensure_pages(cuda, cuda_tree, of_new, err);
+  if (!reserve_memory(cuda, cuda_tree, err)) return false;
+  CudaPage state_of_new = cuda_tree->is_shared ? CUDA_GPU_IS_NEWER : CUDA_HOST_IS_NEWER;
+  return cuda_is_view(tree) || ensure_pages(cuda, cuda_tree, state_of_new, err);
 }
 
 CudaTree *cuda_tree(CudaDevice *cuda, RtTree *tree, Error *err) {
@@ -290,8 +290,8 @@ static bool pull_pages(CudaDevice *cuda, CudaTree *tree, Pages pages, Error *err
   return move_pages(cuda, tree, pages.begin, pages.end, CUDA_GPU_IS_NEWER, err);
 }
 
-/* Others may have changed any page without telling us. */
-static void note_others(CudaTree *tree) {
+/* Other code may have changed any page of exposed memory without notifying us. */
+static void assume_changed(CudaTree *tree) {
   if (tree->host_has_all) return; /* the host came later */
   for (uint64_t k = 0; tree->is_exposed && k < tree->page_count; k++)
     if (tree->pages[k] == CUDA_SAME) tree->pages[k] = CUDA_GPU_IS_NEWER;
@@ -299,7 +299,7 @@ static void note_others(CudaTree *tree) {
 
 static bool pull_some(CudaDevice *cuda, CudaTree *tree, const Pages *pages, DeviceUse use,
                       Error *err) {
-  note_others(tree);
+  assume_changed(tree);
   if (use == DEVICE_COUNTS) return pull_counts(cuda, tree, err);
   if (use == DEVICE_TABLES) return pull_chunks(cuda, tree, err);
   return pages ? pull_pages(cuda, tree, *pages, err) : pull_all(cuda, tree, err);
@@ -324,8 +324,8 @@ void cuda_note_bytes(CudaTree *tree, const uint8_t *from, uint64_t size_bytes) {
   tree->is_current = false;
 }
 
-static bool note_host(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
-                      Error *err) {
+static bool note_host_writes(CudaDevice *cuda, CudaTree *tree, const uint8_t *from,
+                             uint64_t size_bytes, Error *err) {
   Pages all = {0, tree->page_count}, pages = from ? pages_of(tree, from, size_bytes) : all;
   tree->host_has_some = true;
   if (!from && !tree->is_shared) {
@@ -348,10 +348,10 @@ bool cuda_reach_in_launch(CudaDevice *cuda, CudaTree *tree, const uint8_t *from,
   Pages pages = pages_of(tree, from, size_bytes);
   bool ok = cuda_host_has(tree, from, size_bytes) ||
             (cuda_join(cuda, tree->use, err) && pull_pages(cuda, tree, pages, err));
-  return ok && (use != DEVICE_WRITES || note_host(cuda, tree, from, size_bytes, err));
+  return ok && (use != DEVICE_WRITES || note_host_writes(cuda, tree, from, size_bytes, err));
 }
 
-static bool show(CudaDevice *cuda, RtTree *tree, Error *err) {
+static bool expose(CudaDevice *cuda, RtTree *tree, Error *err) {
   if (!cuda_finish_all(cuda, err) || !cuda_enter(cuda, err)) return false;
   bool ok = cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err);
   CudaTree *own = tree->foreign ? cuda_owner(cuda, tree) : tree->device;
@@ -360,8 +360,9 @@ static bool show(CudaDevice *cuda, RtTree *tree, Error *err) {
   return ok;
 }
 
-/* Settles queued work on the tree; all work if it is sparse, as all trees share the budget. */
-static bool settle_tree(CudaDevice *cuda, const CudaTree *own, Error *err) {
+/* Finishes and reports queued work on the tree, or all work if it is sparse, as all trees share the
+ * budget. */
+static bool report_queued(CudaDevice *cuda, const CudaTree *own, Error *err) {
   Device *device = &cuda->device;
   if (!own || own->is_exposed || is_sparse(own->tree)) return cuda_finish_all(cuda, err);
   return !device->report_stream ||
@@ -370,13 +371,13 @@ static bool settle_tree(CudaDevice *cuda, const CudaTree *own, Error *err) {
 
 bool cuda_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
                 DeviceUse use, Error *err) {
-  if (use == DEVICE_EXPOSES) return show((CudaDevice *)device, tree, err);
+  if (use == DEVICE_EXPOSES) return expose((CudaDevice *)device, tree, err);
   CudaDevice *cuda = (CudaDevice *)device;
   CudaTree *own = tree->foreign ? cuda_owner(cuda, tree) : tree->device;
-  if ((own || tree->foreign) && !settle_tree(cuda, own, err)) return false;
+  if ((own || tree->foreign) && !report_queued(cuda, own, err)) return false;
   if (!own) return true; /* no task has used it, or its memory is the host's */
   if (!own->is_current && !pull(cuda, own, from, size_bytes, use, err)) return false;
-  return use != DEVICE_WRITES || note_host(cuda, own, from, size_bytes, err);
+  return use != DEVICE_WRITES || note_host_writes(cuda, own, from, size_bytes, err);
 }
 
 bool cuda_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *address, Error *err) {

@@ -112,7 +112,7 @@ static void code_sum(Coder *coder, DeviceSum *sum) {
 }
 
 static void code_orders(Coder *coder, DeviceTask *task) {
-  CODE_BELOW(coder, task->order_count, DEVICE_MOST_ORDERS + 1);
+  CODE_BELOW(coder, task->order_count, DEVICE_MAX_ORDERS + 1);
   for (int32_t k = 0; !coder->is_broken && k < task->order_count; k++) {
     CODE(coder, task->orders[k].tree);
     CODE(coder, task->orders[k].manager);
@@ -122,7 +122,7 @@ static void code_orders(Coder *coder, DeviceTask *task) {
 
 static void code_arrays(Coder *coder, DeviceTask *task) {
   CODE(coder, task->array_count);
-  coder->is_broken |= task->array_count < -1 || task->array_count > DEVICE_MOST_ARRAYS;
+  coder->is_broken |= task->array_count < -1 || task->array_count > DEVICE_MAX_ARRAYS;
   for (int32_t k = 0; !coder->is_broken && k < task->array_count; k++)
     CODE(coder, task->array_slots[k]);
 }

@@ -16,7 +16,7 @@ static bool changes_topology(void *data, IrInst *inst) { /* a visit: false when 
 
 static bool note_order(void *data, IrInst *inst) {
   DeviceTask *task = data;
-  if (!ir_is_call(inst, RT_LIST_ORDER) || task->order_count == DEVICE_MOST_ORDERS) return true;
+  if (!ir_is_call(inst, RT_LIST_ORDER) || task->order_count == DEVICE_MAX_ORDERS) return true;
   const IrInst *depth = inst->operands[0];
   ASSERT(depth->op == IR_CONST, "the depth of a walk is a constant");
   DeviceOrder order = {inst->tree, (int32_t)inst->imm, (int32_t)depth->imm};
@@ -228,7 +228,7 @@ static void add_array(DeviceTask *out, int64_t slot) {
   int32_t k = 0;
   while (k < out->array_count && out->array_slots[k] != slot) k++;
   if (k < out->array_count) return;
-  if (k == DEVICE_MOST_ARRAYS) out->array_count = -1;
+  if (k == DEVICE_MAX_ARRAYS) out->array_count = -1;
   else out->array_slots[out->array_count++] = (int32_t)slot;
 }
 

@@ -168,10 +168,10 @@ void queue_make_room_for_copy(Engine *engine, int32_t stream) {
 void queue_make_room_for_launch(Engine *engine, const Version *version) {
   Device *device = engine->store->device;
   int64_t words = (int64_t)version->compiled->tree_count + version->compiled->frame_slots;
-  bool is_full = device->queued >= device->most_queued;
+  bool is_full = device->queued >= device->max_queued;
   /* a host region changes arrays even if an earlier launch has failed */
   bool is_alone = version->compiled->prints || version->compiled->host_changes_arrays;
-  if (is_alone || is_full || words > device->most_words) queue_report_all(engine, NULL);
+  if (is_alone || is_full || words > device->max_words) queue_report_all(engine, NULL);
   queue_make_room_for_copy(engine, engine->stream);
 }
 
@@ -181,7 +181,7 @@ bool queue_add(Kernel *kernel, const TuneTrial *trial, const RgValue *values, Rg
   Version *version = kernel->ran;
   if (!engine->queue)
     engine->queue = heap_alloc(engine->store->heap,
-                               sizeof *engine->queue * (size_t)engine->store->device->most_queued);
+                               sizeof *engine->queue * (size_t)engine->store->device->max_queued);
   Queued queued = {kernel,
                    version,
                    *trial,
@@ -189,7 +189,7 @@ bool queue_add(Kernel *kernel, const TuneTrial *trial, const RgValue *values, Rg
                    engine->launch.stream,
                    engine->stats.launches};
   if (!engine->queue) return report(&queued, values, result, err);
-  ASSERT(engine->queued < engine->store->device->most_queued, "a launch has made room for itself");
+  ASSERT(engine->queued < engine->store->device->max_queued, "a launch has made room for itself");
   engine->queue[engine->queued++] = queued;
   bool is_over = engine->launch.has_waited ||
                  engine->launch.context.error.kind != RT_OK; /* the host region has failed */

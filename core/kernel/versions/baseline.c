@@ -31,7 +31,7 @@ bool baseline_is_possible(const Compile *compile) {
   const Device *device = kernel->engine->store->device;
   if (options->begins_baseline == BASELINE_OFF) return false;
   if (!options->specialises || options->always_specialises || options->debug) return false;
-  if (options->tunes == TUNE_ALWAYS || device->processors[RG_TARGET_PTX] || device->most_queued)
+  if (options->tunes == TUNE_ALWAYS || device->processors[RG_TARGET_PTX] || device->max_queued)
     return false;
   return !kernel->fast_math || engine_may_differ(kernel->engine);
 }

@@ -429,12 +429,12 @@ int main(void) {
   TEST("a table is whole if each group is whole or absent") {
     const DeviceBlockTable half = {.trim = NULL};
     DeviceTable table = *device->table;
-    CHECK(device_table_is_whole(&table) && device_is_unified(device));
+    CHECK(device_table_is_complete(&table) && device_is_unified(device));
     table.blocks = &half;
-    CHECK(!device_table_is_whole(&table));
+    CHECK(!device_table_is_complete(&table));
     table.blocks = NULL;
     table.launch = NULL;
-    CHECK(!device_table_is_whole(&table));
+    CHECK(!device_table_is_complete(&table));
   }
   TEST("a device has the workers it was asked for")
   CHECK(device && device->worker_count == WORKERS);
