@@ -16,7 +16,7 @@
 #include "comm/window/window.h"
 
 static uint64_t arrival_of(const Comm *comm, int32_t rank) {
-  return atomic_load_explicit(&comm->own->slots[rank - comm->team_first].came,
+  return atomic_load_explicit(&comm->own->slots[rank - comm->team_first].arrival,
                               memory_order_acquire);
 }
 
@@ -24,26 +24,27 @@ static bool has_arrived(const Comm *comm, int32_t rank) {
   return (int32_t)((uint32_t)(arrival_of(comm, rank) >> 32) - comm->epoch) >= 0;
 }
 
-static bool abandon(Comm *comm, const Error *why, Error *err) {
+static bool fail_on_all(Comm *comm, const Error *why, Error *err) {
   comm_abort(comm, why->message);
   if (err) error_add(err, why);
   return true;
 }
 
-static bool call_is_other(Comm *comm, CommCall call, int32_t rank, CommCall theirs, Error *err) {
+/* Fails on all ranks, as `rank` makes another call than this one. */
+static bool report_mismatch(Comm *comm, CommCall call, int32_t rank, CommCall theirs, Error *err) {
   Error why = {0};
   error_set(&why, RG_ERROR_RANK,
             "ranks do not make the same calls: call %llu of rank %d is '%s', of rank %d '%s'",
             (unsigned long long)comm->number, comm->rank, call_words[call], rank,
             call_words[theirs]);
-  return !abandon(comm, &why, err);
+  return !fail_on_all(comm, &why, err);
 }
 
 /* Has the rank arrived for this call? A rank that is one barrier ahead has already checked that. */
-static bool has_arrived_for(Comm *comm, CommCall call, int32_t rank, Error *err) {
-  uint64_t came = arrival_of(comm, rank);
-  return (uint32_t)(came >> 32) != comm->epoch || (uint32_t)came == (uint32_t)call ||
-         call_is_other(comm, call, rank, (CommCall)(uint32_t)came, err);
+static bool arrived_for_call(Comm *comm, CommCall call, int32_t rank, Error *err) {
+  uint64_t arrival = arrival_of(comm, rank);
+  return (uint32_t)(arrival >> 32) != comm->epoch || (uint32_t)arrival == (uint32_t)call ||
+         report_mismatch(comm, call, rank, (CommCall)(uint32_t)arrival, err);
 }
 
 /* Are all ranks that have begun this call, but not arrived, making the same one? */
@@ -51,7 +52,7 @@ static bool is_same_call(Comm *comm, CommCall call, Error *err) {
   for (int32_t k = comm->team_first; k < comm->team_first + comm->team_size; k++) {
     uint64_t theirs = atomic_load_explicit(&comm_header(comm, k)->call, memory_order_relaxed);
     if (theirs / CALL_COUNT != comm->number || theirs % CALL_COUNT == (uint64_t)call) continue;
-    return call_is_other(comm, call, k, (CommCall)(theirs % CALL_COUNT), err);
+    return report_mismatch(comm, call, k, (CommCall)(theirs % CALL_COUNT), err);
   }
   return true;
 }
@@ -74,19 +75,19 @@ static bool cannot_complete(Comm *comm, CommCall call, int32_t rank, int64_t beg
   if (has_left(comm, rank)) {
     error_set(&why, RG_ERROR_RANK, "rank %d ended, while others wait in '%s'", rank,
               call_words[call]);
-    return abandon(comm, &why, err);
+    return fail_on_all(comm, &why, err);
   }
   if (clock_ns() - began < comm->patience_ns) return false;
   error_set(&why, RG_ERROR_RANK, "rank %d did not reach '%s' within %.3g s", rank, call_words[call],
             (double)comm->patience_ns * 1e-9);
-  return abandon(comm, &why, err);
+  return fail_on_all(comm, &why, err);
 }
 
-static bool await(Comm *comm, CommCall call, int32_t rank, Error *err) {
+static bool await_rank(Comm *comm, CommCall call, int32_t rank, Error *err) {
   Wait wait = {0};
   while (!has_arrived(comm, rank))
     if (wait_is_due(&wait) && cannot_complete(comm, call, rank, wait.began_ns, err)) return false;
-  return has_arrived_for(comm, call, rank, err);
+  return arrived_for_call(comm, call, rank, err);
 }
 
 bool comm_team_barrier(Comm *comm, CommCall call, Error *err) {
@@ -94,15 +95,15 @@ bool comm_team_barrier(Comm *comm, CommCall call, Error *err) {
   atomic_thread_fence(memory_order_release);
   for (int32_t k = 0; k < comm->team_size; k++)
     atomic_store_explicit(
-        &comm_header(comm, comm->team_first + k)->slots[comm->rank - comm->team_first].came,
+        &comm_header(comm, comm->team_first + k)->slots[comm->rank - comm->team_first].arrival,
         (uint64_t)comm->epoch << 32 | (uint64_t)call, memory_order_release);
   for (int32_t k = 0; k < comm->team_size; k++)
-    if (!await(comm, call, comm->team_first + k, err)) return false;
+    if (!await_rank(comm, call, comm->team_first + k, err)) return false;
   atomic_thread_fence(memory_order_seq_cst);
   return true;
 }
 
-static bool begin(Comm *comm, CommCall call, Error *err) {
+static bool begin_call(Comm *comm, CommCall call, Error *err) {
   if (comm->is_lost) {
     if (err) error_add(err, &comm->lost);
     return false;
@@ -116,20 +117,21 @@ static bool barrier_all(Comm *comm, Error *err) {
     CallOptions call = {.call = CALL_BARRIER};
     return comm_call(comm, &call, NULL, err);
   }
-  return begin(comm, CALL_BARRIER, err) && comm_team_barrier(comm, CALL_BARRIER, err);
+  return begin_call(comm, CALL_BARRIER, err) && comm_team_barrier(comm, CALL_BARRIER, err);
 }
 
-/* A barrier that finds whether any rank has pieces left to pass on. A rank overwrites its number
- * only after the barrier that follows the last read. */
-static bool barrier_team(Comm *comm, bool *is_any, Error *err) {
-  int slot = (int)(comm->shows++ & 1);
-  comm->own->left[slot] = windows_pending_pieces(comm);
-  if (!begin(comm, CALL_BARRIER, err) || !comm_team_barrier(comm, CALL_BARRIER, err)) return false;
-  for (int32_t k = 0; k < comm->size; k++) *is_any |= comm_header(comm, k)->left[slot] > 0;
+/* A barrier that finds whether any rank has pieces to pass on. A rank overwrites its number of them
+ * only after the barrier that follows the last read of it. */
+static bool barrier_team(Comm *comm, bool *any_pending, Error *err) {
+  int slot = (int)(comm->growth_rounds++ & 1);
+  comm->own->pending[slot] = windows_pending_pieces(comm);
+  if (!begin_call(comm, CALL_BARRIER, err) || !comm_team_barrier(comm, CALL_BARRIER, err))
+    return false;
+  for (int32_t k = 0; k < comm->size; k++) *any_pending |= comm_header(comm, k)->pending[slot] > 0;
   return true;
 }
 
-static bool barrier_teams(Comm *comm, bool *is_any, Error *err) {
+static bool barrier_teams(Comm *comm, bool *any_pending, Error *err) {
   uint64_t left = windows_pending_pieces(comm), theirs;
   uint8_t *all = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
   if (!all) comm_abort(comm, "the host has no memory left");
@@ -137,17 +139,17 @@ static bool barrier_teams(Comm *comm, bool *is_any, Error *err) {
   bool ok = comm_call(comm, &call, all, err);
   for (int32_t k = 0; ok && k < comm->size; k++) {
     memcpy(&theirs, all + (size_t)k * CALL_BYTES, sizeof theirs);
-    *is_any |= theirs > 0;
+    *any_pending |= theirs > 0;
   }
   heap_free(comm->heap, all);
   return ok;
 }
 
 static bool barrier_growing(Comm *comm, Error *err) {
-  bool is_any = false;
-  bool ok =
-      comm_is_one_team(comm) ? barrier_team(comm, &is_any, err) : barrier_teams(comm, &is_any, err);
-  return ok && (!is_any || windows_grow(comm, err));
+  bool any_pending = false;
+  bool ok = comm_is_one_team(comm) ? barrier_team(comm, &any_pending, err)
+                                   : barrier_teams(comm, &any_pending, err);
+  return ok && (!any_pending || windows_grow(comm, err));
 }
 
 bool comm_barrier(Comm *comm, Error *err) {
@@ -176,7 +178,7 @@ bool comm_pass(Comm *comm, CommCall call, uint64_t about, Error *err) {
 
 bool comm_pass_begin(Comm *comm, CommCall call, Error *err) {
   comm->buffer_uses++;
-  return begin(comm, call, err);
+  return begin_call(comm, call, err);
 }
 
 bool comm_gather_part(Comm *comm, const CallOptions *call, const void *bytes, uint64_t size_bytes,
@@ -258,7 +260,7 @@ bool comm_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *
     if (!ok || is_done) return ok;
   }
   if (!comm->boot->table->trade) return far_trade(comm, out, out_count, in, in_count, err);
-  if (!begin(comm, CALL_TRADE, err)) return false;
+  if (!begin_call(comm, CALL_TRADE, err)) return false;
   if (!comm->boot->table->trade(comm->boot, out, out_count, in, in_count, &why))
     return comm_fail(comm, &why, err);
   return comm->team_size == 1 || comm_team_barrier(comm, CALL_TRADE, err);

@@ -18,16 +18,16 @@
 /* A window of a sparse tree takes as many addresses as the budget has bytes, and many should fit.
  * Sanitizers leave few addresses to a process. */
 #if defined(RG_DEBUG)
-#define STRIDE_MOST ((uint64_t)256 << 30)
+#define MAX_STRIDE ((uint64_t)256 << 30)
 #else
-#define STRIDE_MOST ((uint64_t)4 << 40)
+#define MAX_STRIDE ((uint64_t)4 << 40)
 #endif
-#define STRIDE_LEAST ((uint64_t)256 << 30)
+#define MIN_STRIDE ((uint64_t)256 << 30)
 #define STRIDES ((uint64_t)32 << 40) /* for all ranks: a quarter of a process's addresses */
 
-static uint64_t usual_stride(int32_t ranks) {
+static uint64_t default_stride(int32_t ranks) {
   uint64_t stride = STRIDES / (uint64_t)ranks;
-  return stride > STRIDE_MOST ? STRIDE_MOST : stride < STRIDE_LEAST ? STRIDE_LEAST : stride;
+  return stride > MAX_STRIDE ? MAX_STRIDE : stride < MIN_STRIDE ? MIN_STRIDE : stride;
 }
 
 const char *const call_words[CALL_COUNT] = {[CALL_NONE] = "nothing",
@@ -38,12 +38,12 @@ const char *const call_words[CALL_COUNT] = {[CALL_NONE] = "nothing",
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
-enum { DROPS = 8 };
+enum { MAX_DROPS = 8 };
 
 typedef struct Record { /* what each rank contributes to a call */
   uint64_t call;        /* number * CALL_COUNT + which call */
   uint64_t size_bytes, declared;
-  uint64_t dropped[DROPS]; /* numbers of dropped windows; 0: none */
+  uint64_t dropped[MAX_DROPS]; /* numbers of dropped windows; 0: none */
   int32_t failed_code;
   char failed[188];
   uint8_t mine[CALL_BYTES];
@@ -67,7 +67,7 @@ bool comm_fail(Comm *comm, const Error *why, Error *err) {
   return mark_lost(comm, why);
 }
 
-static bool lost(const Comm *comm, Error *err) {
+static bool report_loss(const Comm *comm, Error *err) {
   if (err) error_add(err, &comm->lost);
   return false;
 }
@@ -79,12 +79,12 @@ void comm_abort(Comm *comm, const char *why) {
   mark_lost(comm, &err);
 }
 
-static void fill(Comm *comm, const CallOptions *options, Record *record) {
+static void fill_record(Comm *comm, const CallOptions *options, Record *record) {
   *record = (Record){.call = comm->number * CALL_COUNT + (uint64_t)options->call,
                      .size_bytes = options->size_bytes,
                      .declared = options->declared};
   int dropped = 0;
-  for (Window *window = comm->windows; window && dropped < DROPS; window = window->next) {
+  for (Window *window = comm->windows; window && dropped < MAX_DROPS; window = window->next) {
     if (!window->is_dropped || window->is_announced) continue;
     window->is_announced = true;
     record->dropped[dropped++] = window->number;
@@ -99,7 +99,7 @@ static void fill(Comm *comm, const CallOptions *options, Record *record) {
 static const char *word_of(uint64_t call) { return call_words[call % CALL_COUNT]; }
 
 /* Compares records with rank 0's, so that all ranks find the same difference. */
-static bool agree(Comm *comm, const Record *records, Error *err) {
+static bool compare_records(Comm *comm, const Record *records, Error *err) {
   const Record *first = &records[0];
   for (int32_t k = 1; k < comm->size; k++) {
     const Record *other = &records[k];
@@ -130,9 +130,9 @@ static bool agree(Comm *comm, const Record *records, Error *err) {
   return true;
 }
 
-static void note_drops(Comm *comm, const Record *records) {
+static void record_drops(Comm *comm, const Record *records) {
   for (int32_t k = 0; k < comm->size; k++)
-    for (int j = 0; j < DROPS; j++)
+    for (int j = 0; j < MAX_DROPS; j++)
       if (records[k].dropped[j]) window_dropped(comm, records[k].dropped[j]);
 }
 
@@ -152,23 +152,23 @@ static bool all_agree(Comm *comm, const Record *mine, bool wants_all, bool *agre
 }
 
 bool comm_call(Comm *comm, const CallOptions *options, uint8_t *all, Error *err) {
-  if (comm->is_lost) return lost(comm, err);
+  if (comm->is_lost) return report_loss(comm, err);
   comm_begin(comm, options->call);
   Record mine;
   Error why = {0};
   bool agrees;
-  fill(comm, options, &mine);
+  fill_record(comm, options, &mine);
   if (!all_agree(comm, &mine, all, &agrees, &why)) return comm_fail(comm, &why, err);
   if (agrees) return true;
   Record *records = heap_alloc(comm->heap, (size_t)comm->size * sizeof *records);
   if (!records) {
     comm_abort(comm, "the host has no memory left");
-    return lost(comm, err);
+    return report_loss(comm, err);
   }
   bool ok = comm->boot->table->gather(comm->boot, &mine, sizeof mine, records, &why);
   if (!ok) mark_lost(comm, &why);
-  if (ok) note_drops(comm, records);
-  ok = ok && agree(comm, records, &why);
+  if (ok) record_drops(comm, records);
+  ok = ok && compare_records(comm, records, &why);
   for (int32_t k = 0; ok && all && k < comm->size; k++)
     memcpy(all + (size_t)k * CALL_BYTES, records[k].mine, CALL_BYTES);
   heap_free(comm->heap, records);
@@ -191,8 +191,8 @@ bool comm_gather(Comm *comm, const void *mine, uint64_t size_bytes, void *all, E
 
 static uint64_t gcd(uint64_t a, uint64_t b) { return b ? gcd(b, a % b) : a; }
 
-int32_t comm_team_size(const uint64_t *hosts, int32_t count, int32_t most) {
-  uint64_t size = most > 0 ? (uint64_t)most : 0, run = 0;
+int32_t comm_team_size(const uint64_t *hosts, int32_t count, int32_t max_size) {
+  uint64_t size = max_size > 0 ? (uint64_t)max_size : 0, run = 0;
   for (int32_t k = 0; k < count; k++) {
     run++;
     if (k + 1 < count && hosts[k + 1] == hosts[k]) continue;
@@ -200,21 +200,21 @@ int32_t comm_team_size(const uint64_t *hosts, int32_t count, int32_t most) {
     run = 0;
   }
   for (uint64_t parts = 1; size; parts++)
-    if (size % parts == 0 && size / parts <= COMM_TEAM_MOST) return (int32_t)(size / parts);
+    if (size % parts == 0 && size / parts <= COMM_MAX_TEAM) return (int32_t)(size / parts);
   return 1;
 }
 
 static bool find_team(Comm *comm, Error *err) {
   uint64_t host = share_host(), *hosts = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
   if (!hosts) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
-  const char *most = getenv("RG_LSA_SIZE");
+  const char *max_size = getenv("RG_LSA_SIZE");
   CallOptions call = {
       .call = CALL_GATHER, .declared = comm->stride, .mine = &host, .mine_bytes = sizeof host};
   bool ok = comm_call(comm, &call, (uint8_t *)hosts, err);
   for (int32_t k = 0; ok && k < comm->size; k++)
     hosts[k] = hosts[(size_t)k * CALL_BYTES / sizeof *hosts];
   if (ok) {
-    comm->team_size = comm_team_size(hosts, comm->size, most ? atoi(most) : 0);
+    comm->team_size = comm_team_size(hosts, comm->size, max_size ? atoi(max_size) : 0);
     comm->team_first = comm->rank / comm->team_size * comm->team_size;
   }
   heap_free(comm->heap, hosts);
@@ -241,20 +241,20 @@ static bool share_header(Comm *comm, Error *err) {
 static struct {
   _Atomic(Comm *) comm;
   pid_t process;
-} among;
+} registered;
 
-static void leave(void) {
-  Comm *comm = atomic_exchange(&among.comm, NULL);
-  if (!comm || getpid() != among.process) return;
+static void notify_exit(void) {
+  Comm *comm = atomic_exchange(&registered.comm, NULL);
+  if (!comm || getpid() != registered.process) return;
   atomic_store_explicit(&comm->own->has_left, 1, memory_order_release);
   if (comm->boot->table->leave) comm->boot->table->leave(comm->boot);
 }
 
 static void register_rank(Comm *comm) {
-  static atomic_bool notifies;
-  among.process = getpid();
-  atomic_store(&among.comm, comm);
-  if (!atomic_exchange(&notifies, true)) atexit(leave);
+  static atomic_bool is_registered;
+  registered.process = getpid();
+  atomic_store(&registered.comm, comm);
+  if (!atomic_exchange(&is_registered, true)) atexit(notify_exit);
 }
 
 Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
@@ -270,7 +270,7 @@ Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
                  .size = boot->size,
                  .file_socket = -1,
                  .outbox = -1,
-                 .stride = align_up(stride ? stride : usual_stride(boot->size), STRIDE_ROUND),
+                 .stride = align_up(stride ? stride : default_stride(boot->size), STRIDE_ROUND),
                  .patience_ns = boot_patience_ms() * 1000000};
   space_init(&comm->space, heap, comm->stride);
   if (find_team(comm, err) && share_header(comm, err)) {
@@ -285,7 +285,7 @@ void comm_close(Comm *comm) {
   if (!comm) return;
   comm->is_closing = true;
   nccl_close(comm);
-  if (comm->own && comm->size > 1) leave();
+  if (comm->own && comm->size > 1) notify_exit();
   windows_close(comm);
   comm_gpu_close(comm);
   if (comm->outbox >= 0) close(comm->outbox);

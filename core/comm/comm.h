@@ -48,11 +48,11 @@ typedef struct Comm {
   int outbox;            /* far.c: a file; -1: nothing sent yet */
   int file_socket;       /* pass_files.h: a socket; -1: none yet */
   bool is_closing;
-  Header *own;          /* header.h: this rank's own header, which the team reads */
-  uint32_t epoch;       /* counts barriers */
-  uint64_t buffer_uses; /* of the header's buffer */
-  uint64_t shows;       /* counts barriers in which windows may have grown */
-  int64_t patience_ns;  /* how long a barrier waits */
+  Header *own;            /* header.h: this rank's own header, which the team reads */
+  uint32_t epoch;         /* counts barriers */
+  uint64_t buffer_uses;   /* of the header's buffer */
+  uint64_t growth_rounds; /* barriers so far in which windows could grow */
+  int64_t patience_ns;    /* how long a barrier waits */
 } Comm;
 
 /* Together. Takes over boot, even if it fails. `stride` is the size of the address range for each
@@ -107,9 +107,9 @@ bool comm_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *
                 int32_t in_count, Error *err);
 
 /* For tests: the team size if rank k is on host hosts[k]: the largest that divides every run of
- * ranks on one host, and `most` (0: no limit), after NCCL. */
-int32_t comm_team_size(const uint64_t *hosts, int32_t count, int32_t most);
-enum { COMM_TEAM_MOST = 256 };
+ * ranks on one host, and `max_size` (0: no limit), after NCCL. */
+int32_t comm_team_size(const uint64_t *hosts, int32_t count, int32_t max_size);
+enum { COMM_MAX_TEAM = 256 };
 
 /* Call this if this rank cannot continue: the others fail with `why` at their next collective
  * call. */

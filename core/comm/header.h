@@ -27,8 +27,8 @@ extern const char *const call_words[CALL_COUNT];
 
 /* A rank's arrival: epoch * 2^32 + its call. */
 typedef struct Slot {
-  _Atomic uint64_t came;
-  char pad[56];
+  _Atomic uint64_t arrival;
+  char padding[56];
 } Slot;
 
 enum { HEADER_BUFFER = 256 << 10 }; /* a multiple of 8 */
@@ -36,10 +36,10 @@ enum { HEADER_BUFFER = 256 << 10 }; /* a multiple of 8 */
 struct Header {
   _Atomic uint64_t call;     /* number of its current call * CALL_COUNT + which call */
   _Atomic uint64_t has_left; /* it will not take part in another call */
-  char pad[48];
-  Slot slots[COMM_TEAM_MOST]; /* slot k is written by the team's rank k */
-  uint64_t about[2];          /* alternating: a number that must be the same on all ranks */
-  uint64_t left[2];           /* by barrier: windows_pending_pieces */
+  char padding[48];
+  Slot slots[COMM_MAX_TEAM]; /* slot k is written by the team's rank k */
+  uint64_t about[2];         /* alternating: a number that must be the same on all ranks */
+  uint64_t pending[2];       /* by barrier: windows_pending_pieces */
   /* alternating: a buffer is reused only after the barrier that follows its last read */
   uint8_t buffer[2][HEADER_BUFFER];
 };

@@ -8,7 +8,7 @@
 #include "comm/header.h"
 #include "comm/window/window.h"
 
-enum { TWO_SHOTS = 32 << 10, FAR_PART = 64 << 20 };
+enum { TWO_SHOT_BYTES = 32 << 10, FAR_PART = 64 << 20 };
 
 /* -- numbers ----------------------------------------------------------------------------------- */
 
@@ -93,7 +93,7 @@ static bool reduce_near(const Reduction *r, uint8_t *numbers, uint64_t count, Er
   if (!comm_pass_begin(comm, CALL_REDUCE, err)) return false;
   memcpy(comm_buffer(comm, comm->rank), numbers, count * r->number_bytes);
   if (!comm_pass(comm, CALL_REDUCE, r->about, err)) return false;
-  if (count * r->number_bytes > TWO_SHOTS) return share_slices(r, numbers, count, err);
+  if (count * r->number_bytes > TWO_SHOT_BYTES) return share_slices(r, numbers, count, err);
   combine_all(r, numbers, 0, count);
   return true;
 }
@@ -103,11 +103,11 @@ static bool reduce_near(const Reduction *r, uint8_t *numbers, uint64_t count, Er
 /* Numbers first .. past, of which no other rank reads or writes any meanwhile. */
 static void combine_in_place(const Reduction *r, const WindowPlace *place, uint64_t first,
                              uint64_t past) {
-  enum { AT_ONCE = 16 << 10 };
-  _Alignas(64) uint8_t result[AT_ONCE];
-  uint64_t most = AT_ONCE / r->number_bytes;
-  for (uint64_t k = first; k < past; k += most) {
-    uint64_t count = past - k < most ? past - k : most, at = k * r->number_bytes;
+  enum { BLOCK_BYTES = 16 << 10 };
+  _Alignas(64) uint8_t result[BLOCK_BYTES];
+  uint64_t max_count = BLOCK_BYTES / r->number_bytes;
+  for (uint64_t k = first; k < past; k += max_count) {
+    uint64_t count = past - k < max_count ? past - k : max_count, at = k * r->number_bytes;
     memcpy(result, window_at(r->comm, place, 0) + at, count * r->number_bytes);
     for (int32_t rank = 1; rank < r->comm->size; rank++)
       r->combine(result, window_at(r->comm, place, rank) + at, count);
@@ -150,10 +150,11 @@ static bool reduce_few(const Reduction *r, const CallOptions *call, uint8_t *num
 static bool reduce_slices(const Reduction *r, uint8_t *parts, uint64_t each, Error *err) {
   Boot *boot = r->comm->boot;
   uint64_t size = each * r->number_bytes;
-  uint8_t *came = parts + (uint64_t)boot->size * size;
-  if (!boot->table->all_to_all(boot, parts, size, came, err)) return false;
-  for (int32_t k = 1; k < boot->size; k++) r->combine(came, came + (uint64_t)k * size, each);
-  return boot->table->gather(boot, came, size, parts, err);
+  uint8_t *received = parts + (uint64_t)boot->size * size;
+  if (!boot->table->all_to_all(boot, parts, size, received, err)) return false;
+  for (int32_t k = 1; k < boot->size; k++)
+    r->combine(received, received + (uint64_t)k * size, each);
+  return boot->table->gather(boot, received, size, parts, err);
 }
 
 static bool reduce_many(const Reduction *r, const CallOptions *call, uint8_t *numbers,
@@ -175,15 +176,15 @@ static bool reduce_many(const Reduction *r, const CallOptions *call, uint8_t *nu
 static bool reduce_far(const Reduction *r, uint8_t *numbers, uint64_t count, Error *err) {
   CallOptions call = {
       .call = CALL_REDUCE, .size_bytes = count * r->number_bytes, .declared = r->about};
-  bool is_much = call.size_bytes > TWO_SHOTS && r->comm->boot->table->all_to_all;
-  return (is_much ? reduce_many : reduce_few)(r, &call, numbers, count, err);
+  bool is_large = call.size_bytes > TWO_SHOT_BYTES && r->comm->boot->table->all_to_all;
+  return (is_large ? reduce_many : reduce_few)(r, &call, numbers, count, err);
 }
 
 /* How many numbers are combined at a time. */
 static uint64_t part_of(const Reduction *r, uint64_t count) {
   bool is_divided = !comm_is_one_team(r->comm) && r->comm->boot->table->all_to_all;
-  uint64_t most = is_divided ? FAR_PART : HEADER_BUFFER;
-  return count < most / r->number_bytes ? count : most / r->number_bytes;
+  uint64_t max_count = is_divided ? FAR_PART : HEADER_BUFFER;
+  return count < max_count / r->number_bytes ? count : max_count / r->number_bytes;
 }
 
 bool comm_reduce(Comm *comm, CommOp op, CommType type, void *numbers, uint64_t count, Error *err) {
@@ -194,7 +195,7 @@ bool comm_reduce(Comm *comm, CommOp op, CommType type, void *numbers, uint64_t c
   uint64_t at = 0;
   bool is_done = false;
   bool may_be_done = comm->windows && comm->size > 1 && comm_is_one_team(comm) &&
-                     count * reduction.number_bytes > TWO_SHOTS;
+                     count * reduction.number_bytes > TWO_SHOT_BYTES;
   if (may_be_done && !reduce_in_place(&reduction, numbers, count, &is_done, err)) return false;
   if (is_done) return true;
   do {

@@ -17,33 +17,33 @@
 
 enum { GRACE_MS = 5000, STEP_MS = 500 };
 
-typedef struct Launched {
+typedef struct Launch {
   Rendezvous server;
-  pid_t processes[RENDEZVOUS_RANKS_MOST];
-  int watches[RENDEZVOUS_RANKS_MOST]; /* pidfds; -1: the process has ended */
+  pid_t processes[RENDEZVOUS_MAX_RANKS];
+  int watches[RENDEZVOUS_MAX_RANKS]; /* pidfds; -1: the process has ended */
   int32_t running;
   int32_t exit_code;
   int64_t failed_ms, grace_ms; /* when the first rank failed; 0: none did */
-  int asked;                   /* the last signal sent to them */
+  int last_signal;             /* the last signal sent to them */
   int signals;                 /* a signalfd */
-} Launched;
+} Launch;
 
 /* -- begin ------------------------------------------------------------------------------------- */
 
 /* This process's environment and three more variables; the caller frees it. */
 static char **make_environment(Heap *heap, int32_t rank, int32_t ranks, int socket) {
-  enum { OURS = 3, BYTES = 40 };
+  enum { ADDED = 3, BYTES = 40 };
   size_t count = 0;
   while (environ[count]) count++;
-  char **all = heap_alloc(heap, (count + OURS + 1) * sizeof *all + (size_t)OURS * BYTES);
+  char **all = heap_alloc(heap, (count + ADDED + 1) * sizeof *all + (size_t)ADDED * BYTES);
   if (!all) return NULL;
-  char *text = (char *)(all + count + OURS + 1);
+  char *text = (char *)(all + count + ADDED + 1);
   snprintf(text, BYTES, RENDEZVOUS_RANK "=%d", rank);
   snprintf(text + BYTES, BYTES, RENDEZVOUS_RANKS "=%d", ranks);
   snprintf(text + (size_t)2 * BYTES, BYTES, RENDEZVOUS_SOCKET "=%d", socket);
-  for (size_t k = 0; k < OURS; k++) all[k] = text + k * BYTES;
+  for (size_t k = 0; k < ADDED; k++) all[k] = text + k * BYTES;
   /* the first of two variables with one name is used */
-  memcpy(all + OURS, environ, count * sizeof *all);
+  memcpy(all + ADDED, environ, count * sizeof *all);
   return all;
 }
 
@@ -59,8 +59,8 @@ static void become_rank(int32_t rank, int socket, const sigset_t *mask, char *co
   _exit(127);
 }
 
-static bool start_one(Launched *all, int32_t rank, int32_t ranks, const sigset_t *mask,
-                      char *const *argv, Error *err) {
+static bool start_rank(Launch *all, int32_t rank, int32_t ranks, const sigset_t *mask,
+                       char *const *argv, Error *err) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
     return error_set(err, RG_ERROR_RANK, "the system has no socket for rank %d (%s)", rank,
@@ -89,13 +89,13 @@ static bool start_one(Launched *all, int32_t rank, int32_t ranks, const sigset_t
 
 /* -- watch ------------------------------------------------------------------------------------- */
 
-static void signal_all(Launched *all, int number) {
+static void signal_all(Launch *all, int number) {
   for (int32_t k = 0; k < all->server.count; k++)
     if (all->watches[k] >= 0) kill(all->processes[k], number);
-  all->asked = number;
+  all->last_signal = number;
 }
 
-static void note_failure(Launched *all, int32_t rank, int status) {
+static void note_failure(Launch *all, int32_t rank, int status) {
   char why[120];
   int32_t code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   if (WIFSIGNALED(status))
@@ -109,7 +109,7 @@ static void note_failure(Launched *all, int32_t rank, int status) {
   rendezvous_fail(&all->server, why);
 }
 
-static void note_end(Launched *all, int32_t rank) {
+static void note_end(Launch *all, int32_t rank) {
   int status = 0;
   if (waitpid(all->processes[rank], &status, WNOHANG) != all->processes[rank]) return;
   close(all->watches[rank]);
@@ -120,66 +120,66 @@ static void note_end(Launched *all, int32_t rank) {
 }
 
 /* Passes a signal on, unless it is from the terminal, which signals all processes itself. */
-static void pass_signal_on(Launched *all) {
+static void pass_signal_on(Launch *all) {
   struct signalfd_siginfo info;
   if (read(all->signals, &info, sizeof info) != sizeof info) return;
   if (info.ssi_code != SI_KERNEL) signal_all(all, (int)info.ssi_signo);
 }
 
 /* Ends ranks that do not end by themselves after another one failed. */
-static void press(Launched *all) {
+static void end_remaining(Launch *all) {
   if (!all->failed_ms) return;
   int64_t since = clock_ns() / 1000000 - all->failed_ms;
-  if (since >= 2 * all->grace_ms && all->asked != SIGKILL) signal_all(all, SIGKILL);
-  else if (since >= all->grace_ms && !all->asked) signal_all(all, SIGTERM);
+  if (since >= 2 * all->grace_ms && all->last_signal != SIGKILL) signal_all(all, SIGKILL);
+  else if (since >= all->grace_ms && !all->last_signal) signal_all(all, SIGTERM);
 }
 
-static void watch(Launched *all) {
+static void watch_ranks(Launch *all) {
   while (all->running || !rendezvous_is_over(&all->server)) {
-    struct pollfd others[RENDEZVOUS_RANKS_MOST + 1] = {{.fd = all->signals, .events = POLLIN}};
+    struct pollfd others[RENDEZVOUS_MAX_RANKS + 1] = {{.fd = all->signals, .events = POLLIN}};
     for (int32_t k = 0; k < all->server.count; k++)
       others[k + 1] = (struct pollfd){.fd = all->watches[k], .events = POLLIN};
     rendezvous_step(&all->server, others, all->server.count + 1, STEP_MS);
     if (others[0].revents) pass_signal_on(all);
     for (int32_t k = 0; k < all->server.count; k++)
       if (others[k + 1].revents && all->watches[k] >= 0) note_end(all, k);
-    press(all);
+    end_remaining(all);
     if (!all->running) break; /* a grandchild may still hold a socket */
   }
 }
 
-static bool start_and_watch(Launched *all, int32_t ranks, const sigset_t *mask, char *const *argv,
+static bool start_and_watch(Launch *all, int32_t ranks, const sigset_t *mask, char *const *argv,
                             Error *err) {
   bool ok = true;
   for (int32_t k = 0; ok && k < ranks; k++) {
     all->server.count = k + 1;
-    ok = start_one(all, k, ranks, mask, argv, err);
+    ok = start_rank(all, k, ranks, mask, argv, err);
   }
   if (!ok) {
     all->server.count--;
     signal_all(all, SIGKILL);
   }
-  watch(all);
+  watch_ranks(all);
   return ok;
 }
 
 bool rendezvous_launch(Heap *heap, const RendezvousLaunch *launch, char *const *argv,
                        int32_t *exit_code, Error *err) {
-  if (launch->ranks < 1 || launch->ranks > RENDEZVOUS_RANKS_MOST)
-    return error_set(err, RG_ERROR_ARGUMENT, "ranks are 1 to %d, not %d", RENDEZVOUS_RANKS_MOST,
+  if (launch->ranks < 1 || launch->ranks > RENDEZVOUS_MAX_RANKS)
+    return error_set(err, RG_ERROR_ARGUMENT, "ranks are 1 to %d, not %d", RENDEZVOUS_MAX_RANKS,
                      launch->ranks);
-  Launched *all = heap_alloc(heap, sizeof *all);
+  Launch *all = heap_alloc(heap, sizeof *all);
   if (!all) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
   rendezvous_init(&all->server, heap, NULL, 0, launch->patience_ms);
   all->server.is_watched = true;
   all->grace_ms = launch->grace_ms ? launch->grace_ms : GRACE_MS;
-  sigset_t ours, before;
-  sigemptyset(&ours);
-  sigaddset(&ours, SIGINT);
-  sigaddset(&ours, SIGTERM);
-  sigaddset(&ours, SIGHUP);
-  sigprocmask(SIG_BLOCK, &ours, &before);
-  all->signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+  sigset_t passed_on, before;
+  sigemptyset(&passed_on);
+  sigaddset(&passed_on, SIGINT);
+  sigaddset(&passed_on, SIGTERM);
+  sigaddset(&passed_on, SIGHUP);
+  sigprocmask(SIG_BLOCK, &passed_on, &before);
+  all->signals = signalfd(-1, &passed_on, SFD_CLOEXEC | SFD_NONBLOCK);
   bool ok = start_and_watch(all, launch->ranks, &before, argv, err);
   if (all->signals >= 0) close(all->signals);
   sigprocmask(SIG_SETMASK, &before, NULL);

@@ -18,14 +18,14 @@ typedef struct Local {
   char why[FRAME_SENTENCE];
 } Local;
 
-static bool lost(Local *local, Error *err) {
+static bool report_loss(Local *local, Error *err) {
   return error_set(err, RG_ERROR_RANK, "%s", local->why);
 }
 
-static bool fail(Local *local, const char *why, Error *err) {
+static bool mark_lost(Local *local, const char *why, Error *err) {
   if (!local->is_lost) snprintf(local->why, sizeof local->why, "%s", why);
   local->is_lost = true;
-  return lost(local, err);
+  return report_loss(local, err);
 }
 
 static const char launcher_has_ended[] = "the process that started the ranks has ended";
@@ -35,23 +35,23 @@ static const char launcher_has_ended[] = "the process that started the ranks has
 static bool receive(Local *local, FrameKind wanted, void *bytes, uint64_t size_bytes, Error *err) {
   Frame frame;
   if (!frame_receive_bytes(local->socket, &frame, sizeof frame))
-    return fail(local, launcher_has_ended, err);
+    return mark_lost(local, launcher_has_ended, err);
   if (frame.kind == FRAME_LOST && frame.size_bytes < FRAME_SENTENCE) {
     char why[FRAME_SENTENCE] = {0};
     if (!frame_receive_bytes(local->socket, why, frame.size_bytes))
-      return fail(local, launcher_has_ended, err);
-    return fail(local, why, err);
+      return mark_lost(local, launcher_has_ended, err);
+    return mark_lost(local, why, err);
   }
   if (frame.kind != wanted || frame.size_bytes != size_bytes)
-    return fail(local, "the process that started the ranks sent an unexpected message", err);
+    return mark_lost(local, "the process that started the ranks sent an unexpected message", err);
   return frame_receive_bytes(local->socket, bytes, size_bytes) ||
-         fail(local, launcher_has_ended, err);
+         mark_lost(local, launcher_has_ended, err);
 }
 
 static bool gather(Boot *boot, const void *mine, uint64_t size_bytes, void *all, Error *err) {
   Local *local = (Local *)boot;
-  if (local->is_lost) return lost(local, err);
-  if (size_bytes > FRAME_MOST / (uint64_t)boot->size)
+  if (local->is_lost) return report_loss(local, err);
+  if (size_bytes > FRAME_MAX_BYTES / (uint64_t)boot->size)
     return error_set(err, RG_ERROR_ARGUMENT, "%llu bytes are too many for one call of all ranks",
                      (unsigned long long)size_bytes);
   if (!frame_send(local->socket, FRAME_GATHER, mine, (uint32_t)size_bytes))
@@ -62,7 +62,7 @@ static bool gather(Boot *boot, const void *mine, uint64_t size_bytes, void *all,
 
 static bool check(Boot *boot, Error *err) {
   Local *local = (Local *)boot;
-  if (local->is_lost) return lost(local, err);
+  if (local->is_lost) return report_loss(local, err);
   struct pollfd wait = {.fd = local->socket, .events = POLLIN};
   return poll(&wait, 1, 0) <= 0 || receive(local, FRAME_LOST, NULL, UINT64_MAX, err);
 }
@@ -71,7 +71,7 @@ static void abort_all(Boot *boot, const char *why) {
   Local *local = (Local *)boot;
   size_t length = strnlen(why, FRAME_SENTENCE - 1);
   if (!local->is_lost) frame_send(local->socket, FRAME_LOST, why, (uint32_t)length);
-  fail(local, why, NULL);
+  mark_lost(local, why, NULL);
 }
 
 static void leave(Boot *boot) {

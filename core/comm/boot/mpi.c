@@ -25,7 +25,7 @@
 
 enum { REQUEST_MS = 1000, GRACE_MS = 300, BEGIN_MS = 20000 };
 
-static bool lost(const Mpi *mpi, Error *err) {
+static bool report_loss(const Mpi *mpi, Error *err) {
   return error_set(err, RG_ERROR_RANK, "%s", mpi->why);
 }
 
@@ -36,7 +36,7 @@ static void notify_all(Mpi *mpi, MpiNote *note) {
 }
 
 /* Marks all ranks as lost: here and, if `notifies`, on the others. */
-static bool fail(Mpi *mpi, const char *sentence, bool notifies, Error *err) {
+static bool mark_lost(Mpi *mpi, const char *sentence, bool notifies, Error *err) {
   if (!mpi->is_lost) {
     MpiNote note = {.kind = MPI_NOTE_LOST};
     snprintf(mpi->why, sizeof mpi->why, "%s", sentence);
@@ -44,13 +44,13 @@ static bool fail(Mpi *mpi, const char *sentence, bool notifies, Error *err) {
     mpi->is_lost = true;
     if (notifies) notify_all(mpi, &note);
   }
-  return lost(mpi, err);
+  return report_loss(mpi, err);
 }
 
 static bool fail_for_rank(Mpi *mpi, int32_t rank, const char *what) {
   char text[MPI_SENTENCE];
   snprintf(text, sizeof text, "rank %d %.370s", rank, what);
-  return fail(mpi, text, true, NULL);
+  return mark_lost(mpi, text, true, NULL);
 }
 
 /* -- detecting lost ranks ---------------------------------------------------------------------- */
@@ -62,7 +62,7 @@ static void request_calls(Mpi *mpi) {
 }
 
 /* Compares the call in which another rank waits with this rank's, if this one waits, too. */
-static bool compare(Mpi *mpi, int32_t rank, uint64_t theirs) {
+static bool compare_calls(Mpi *mpi, int32_t rank, uint64_t theirs) {
   uint64_t mine = mpi->boot.doing;
   mpi->peers[rank].doing = theirs;
   if (!mpi->began_ms) return true;
@@ -73,14 +73,14 @@ static bool compare(Mpi *mpi, int32_t rank, uint64_t theirs) {
            "ranks do not make the same calls: call %llu of rank %d is '%s', of rank %d '%s'",
            (unsigned long long)(mine / CALL_COUNT), mpi->boot.rank, call_words[mine % CALL_COUNT],
            rank, call_words[theirs % CALL_COUNT]);
-  return fail(mpi, text, true, NULL);
+  return mark_lost(mpi, text, true, NULL);
 }
 
-static bool take_note(Mpi *mpi, int32_t rank, const MpiNote *note) {
+static bool handle_note(Mpi *mpi, int32_t rank, const MpiNote *note) {
   char what[80];
   switch ((MpiNoteKind)note->kind) {
-  case MPI_NOTE_LOST: return fail(mpi, note->text, false, NULL);
-  case MPI_NOTE_DOING: return compare(mpi, rank, note->number);
+  case MPI_NOTE_LOST: return mark_lost(mpi, note->text, false, NULL);
+  case MPI_NOTE_DOING: return compare_calls(mpi, rank, note->number);
   case MPI_NOTE_ENDED:
     snprintf(what, sizeof what, "ended with exit code %d", note->code);
     return fail_for_rank(mpi, rank, what);
@@ -97,9 +97,9 @@ static bool receive_notes(Mpi *mpi) {
   MpiNote note;
   for (;;) {
     int32_t rank;
-    if (!mpi->plugin->receive_note(&rank, &note, why)) return fail(mpi, why, true, NULL);
+    if (!mpi->plugin->receive_note(&rank, &note, why)) return mark_lost(mpi, why, true, NULL);
     if (rank < 0) return true;
-    if (rank >= mpi->boot.size || !take_note(mpi, rank, &note)) return false;
+    if (rank >= mpi->boot.size || !handle_note(mpi, rank, &note)) return false;
   }
 }
 
@@ -153,31 +153,33 @@ static bool is_late(Mpi *mpi) {
   name_late(mpi, who);
   snprintf(text, sizeof text, "%s did not reach a call that all ranks make within %.3g s", who,
            (double)mpi->boot.patience_ms / 1000);
-  return !fail(mpi, text, true, NULL);
+  return !mark_lost(mpi, text, true, NULL);
 }
 
 bool mpi_finish(Mpi *mpi, MpiWork *work, const char *why, Error *err) {
   char problem[MPI_WHY];
   bool is_done = false, ok = true;
   Wait wait = {0};
-  if (!work) return fail(mpi, why, true, err);
+  if (!work) return mark_lost(mpi, why, true, err);
   mpi->has_requested = false;
   while (ok) {
-    if (!mpi->plugin->test(work, &is_done, problem)) return fail(mpi, problem, true, err);
+    if (!mpi->plugin->test(work, &is_done, problem)) return mark_lost(mpi, problem, true, err);
     if (is_done) break;
     if (!wait_is_due(&wait)) continue;
     mpi->began_ms = wait.began_ns / 1000000;
     ok = check_ranks(mpi) && !is_late(mpi);
   }
   mpi->began_ms = 0;
-  return ok || lost(mpi, err);
+  return ok || report_loss(mpi, err);
 }
 
 /* -- the table --------------------------------------------------------------------------------- */
 
-bool mpi_check(Mpi *mpi, Error *err) { return check_ranks(mpi) || lost(mpi, err); }
+bool mpi_check(Mpi *mpi, Error *err) { return check_ranks(mpi) || report_loss(mpi, err); }
 
-bool mpi_fail(Mpi *mpi, const char *sentence, Error *err) { return fail(mpi, sentence, true, err); }
+bool mpi_fail(Mpi *mpi, const char *sentence, Error *err) {
+  return mark_lost(mpi, sentence, true, err);
+}
 
 static bool gather(Boot *boot, const void *mine, uint64_t size_bytes, void *all, Error *err) {
   Mpi *mpi = (Mpi *)boot;
@@ -254,7 +256,7 @@ static bool watch_all(Mpi *mpi, Error *err) {
   return ok;
 }
 
-static const MpiPlugin *refuse(const char *problem, Error *err) {
+static const MpiPlugin *refuse_plugin(const char *problem, Error *err) {
   error_set(err, RG_ERROR_LIBRARY,
             "MPI started this process, but Regolith's MPI library cannot be opened: %s", problem);
   error_hint(err, "build Regolith where MPI's headers are (Debian: libopenmpi-dev), or start ranks "
@@ -276,11 +278,11 @@ static const MpiPlugin *open_plugin(Error *err) {
              slash ? (int)(slash - info.dli_fname + 1) : 0, slash ? info.dli_fname : "");
   const char *why;
   void *library = dynlib_open(path, RTLD_NOW | RTLD_GLOBAL, &why);
-  if (!library) return refuse(why, err);
+  if (!library) return refuse_plugin(why, err);
   MpiPluginEntry *entry;
   *(void **)&entry = dlsym(library, MPI_PLUGIN_ENTRY);
   if (!entry || entry()->version != MPI_PLUGIN_VERSION)
-    return refuse("libregolith-mpi.so belongs to another version of Regolith", err);
+    return refuse_plugin("libregolith-mpi.so belongs to another version of Regolith", err);
   return entry();
 }
 
@@ -295,23 +297,23 @@ bool boot_is_mpi(void) {
 
 /* MPI is initialised in a separate thread, which waits forever if some rank never starts: such a
  * thread is abandoned, with the data it uses. */
-static struct Begin {
+static struct MpiStart {
   const MpiPlugin *plugin;
   Heap heap;
   int32_t rank, size;
   bool is_ok;
   char why[MPI_WHY];
-} begun;
+} mpi_start;
 
 static void begin_job(void *unused) {
   (void)unused;
-  begun.is_ok = begun.plugin->begin(&begun.rank, &begun.size, begun.why);
+  mpi_start.is_ok = mpi_start.plugin->begin(&mpi_start.rank, &mpi_start.size, mpi_start.why);
 }
 
 static bool begin_mpi(const MpiPlugin *plugin, Error *err) {
-  begun.plugin = plugin;
-  heap_init(&begun.heap, 0);
-  Job *job = job_start(&begun.heap, begin_job, NULL);
+  mpi_start.plugin = plugin;
+  heap_init(&mpi_start.heap, 0);
+  Job *job = job_start(&mpi_start.heap, begin_job, NULL);
   if (!job) return error_set(err, RG_ERROR_MEMORY, "the system has no thread left for MPI");
   int64_t began_ms = clock_ns() / 1000000, patience_ms = boot_patience_ms();
   if (patience_ms < BEGIN_MS) patience_ms = BEGIN_MS; /* MPI starts programs of its own */
@@ -322,8 +324,8 @@ static bool begin_mpi(const MpiPlugin *plugin, Error *err) {
     usleep(500);
   }
   job_join(job);
-  return begun.is_ok ||
-         error_set(err, RG_ERROR_RANK, "MPI could not be initialised: %s", begun.why);
+  return mpi_start.is_ok ||
+         error_set(err, RG_ERROR_RANK, "MPI could not be initialised: %s", mpi_start.why);
 }
 
 Boot *boot_mpi(Heap *heap, Error *err) {
@@ -336,8 +338,8 @@ Boot *boot_mpi(Heap *heap, Error *err) {
   *mpi = (Mpi){.boot = {.table = &table, .heap = heap, .patience_ms = boot_patience_ms()},
                .plugin = plugin};
   bool ok = begin_mpi(plugin, err);
-  mpi->boot.rank = begun.rank;
-  mpi->boot.size = begun.size;
+  mpi->boot.rank = mpi_start.rank;
+  mpi->boot.size = mpi_start.size;
   mpi->peers = ok ? heap_alloc(heap, (size_t)mpi->boot.size * sizeof *mpi->peers) : NULL;
   for (int32_t k = 0; mpi->peers && k < mpi->boot.size; k++) mpi->peers[k] = (Peer){.watch = -1};
   if (mpi->peers && watch_all(mpi, err)) return &mpi->boot;

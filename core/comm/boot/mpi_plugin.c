@@ -22,7 +22,7 @@ static struct {
   pid_t process;
   bool is_begun, is_ours; /* is_ours: we initialised MPI */
   MpiNote farewell;       /* the last farewell sent; number 0: none */
-  struct SentNote *told;
+  struct SentNote *sent;
 } mpi;
 
 static bool check(int code, const char *what, char *why) {
@@ -49,43 +49,43 @@ typedef struct SentNote {
 
 /* Frees notes whose sends have completed. */
 static void free_sent_notes(void) {
-  for (SentNote **link = &mpi.told; *link;) {
-    SentNote *told = *link;
+  for (SentNote **link = &mpi.sent; *link;) {
+    SentNote *sent = *link;
     int has_left = 0;
-    if (MPI_Test(&told->request, &has_left, MPI_STATUS_IGNORE) || !has_left) {
-      link = &told->next;
+    if (MPI_Test(&sent->request, &has_left, MPI_STATUS_IGNORE) || !has_left) {
+      link = &sent->next;
       continue;
     }
-    *link = told->next;
-    free(told);
+    *link = sent->next;
+    free(sent);
   }
 }
 
 static bool send_note(int32_t rank, const MpiNote *note, char *why) {
   free_sent_notes();
-  SentNote *told = malloc(sizeof *told);
-  if (!told) return no_memory(why);
-  told->note = *note;
+  SentNote *sent = malloc(sizeof *sent);
+  if (!sent) return no_memory(why);
+  sent->note = *note;
   if (note->kind == MPI_NOTE_FAREWELL) mpi.farewell = *note;
-  if (!check(MPI_Isend(&told->note, sizeof told->note, MPI_BYTE, rank, TAG_NOTE, mpi.notes,
-                       &told->request),
+  if (!check(MPI_Isend(&sent->note, sizeof sent->note, MPI_BYTE, rank, TAG_NOTE, mpi.notes,
+                       &sent->request),
              "MPI_Isend", why)) {
-    free(told);
+    free(sent);
     return false;
   }
-  told->next = mpi.told;
-  mpi.told = told;
+  sent->next = mpi.sent;
+  mpi.sent = sent;
   return true;
 }
 
 static bool receive_note(int32_t *rank, MpiNote *note, char *why) {
-  int is_there = 0;
+  int is_found = 0;
   MPI_Status status;
   *rank = -1;
-  if (!check(MPI_Iprobe(MPI_ANY_SOURCE, TAG_NOTE, mpi.notes, &is_there, &status), "MPI_Iprobe",
+  if (!check(MPI_Iprobe(MPI_ANY_SOURCE, TAG_NOTE, mpi.notes, &is_found, &status), "MPI_Iprobe",
              why))
     return false;
-  if (!is_there) return true;
+  if (!is_found) return true;
   *rank = status.MPI_SOURCE;
   return check(MPI_Recv(note, sizeof *note, MPI_BYTE, status.MPI_SOURCE, TAG_NOTE, mpi.notes,
                         MPI_STATUS_IGNORE),
@@ -102,7 +102,7 @@ static void notify_end(int code) {
 }
 
 /* Notifies ranks that wait, according to their notes, that this one is about to end. */
-static void answer(void) {
+static void answer_notes(void) {
   int32_t rank;
   MpiNote note;
   char why[MPI_WHY];
@@ -113,18 +113,18 @@ static void answer(void) {
 /* Waits for all ranks to reach their end; false if they do not. */
 static bool wait_for_end(bool has_failed) {
   MPI_Request request;
-  int have_come = 0;
+  int is_complete = 0;
   if (MPI_Ibarrier(mpi.notes, &request)) return false;
-  for (int ms = 0; !have_come && !(has_failed && ms > GRACE_MS); ms++) {
-    if (MPI_Test(&request, &have_come, MPI_STATUS_IGNORE)) return false;
+  for (int ms = 0; !is_complete && !(has_failed && ms > GRACE_MS); ms++) {
+    if (MPI_Test(&request, &is_complete, MPI_STATUS_IGNORE)) return false;
     free_sent_notes();
-    answer();
-    if (!have_come) usleep(1000);
+    answer_notes();
+    if (!is_complete) usleep(1000);
   }
-  return have_come;
+  return is_complete;
 }
 
-static void end(int code, void *unused) {
+static void finalize(int code, void *unused) {
   int is_final = 0;
   (void)unused;
   if (!mpi.is_ours || getpid() != mpi.process || MPI_Finalized(&is_final) || is_final) return;
@@ -134,16 +134,16 @@ static void end(int code, void *unused) {
 }
 
 static bool begin_mpi(char *why) {
-  int is_there = 0, given;
-  if (!check(MPI_Initialized(&is_there), "MPI_Initialized", why)) return false;
-  if (is_there) return true;
+  int is_found = 0, given;
+  if (!check(MPI_Initialized(&is_found), "MPI_Initialized", why)) return false;
+  if (is_found) return true;
   /* Open MPI 4.1 may choose a component for windows that does not support ours; exclude it. */
   setenv("OMPI_MCA_osc", "^sm", 0);
   if (!check(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &given), "MPI_Init_thread", why))
     return false;
   mpi.is_ours = true;
   mpi.process = getpid();
-  on_exit(end, NULL);
+  on_exit(finalize, NULL);
   return true;
 }
 
@@ -217,7 +217,7 @@ static MpiWork *new_call(const void *mine, uint64_t mine_bytes, void *to, uint64
   return work;
 }
 
-static MpiWork *begun(MpiWork *work, int code, const char *what, char *why) {
+static MpiWork *started(MpiWork *work, int code, const char *what, char *why) {
   if (check(code, what, why)) return work;
   free_work(work);
   return NULL;
@@ -229,7 +229,7 @@ static MpiWork *gather(const void *mine, uint64_t size_bytes, void *all, char *w
   if (!work) return NULL;
   int code = MPI_Iallgather(work->stage, (int)size_bytes, MPI_BYTE, work->from, (int)size_bytes,
                             MPI_BYTE, mpi.calls, work->requests);
-  return begun(work, code, "MPI_Iallgather", why);
+  return started(work, code, "MPI_Iallgather", why);
 }
 
 static MpiWork *all_to_all(const void *parts, uint64_t size_bytes, void *all, char *why) {
@@ -239,7 +239,7 @@ static MpiWork *all_to_all(const void *parts, uint64_t size_bytes, void *all, ch
   if (!work) return NULL;
   int code = MPI_Ialltoall(work->stage, (int)size_bytes, MPI_BYTE, work->from, (int)size_bytes,
                            MPI_BYTE, mpi.calls, work->requests);
-  return begun(work, code, "MPI_Ialltoall", why);
+  return started(work, code, "MPI_Ialltoall", why);
 }
 
 static MpiWork *broadcast(int32_t root, void *bytes, uint64_t size_bytes, char *why) {
@@ -248,7 +248,7 @@ static MpiWork *broadcast(int32_t root, void *bytes, uint64_t size_bytes, char *
   if (!work) return NULL;
   if (mpi.rank == root && size_bytes) memcpy(work->from, bytes, size_bytes);
   int code = MPI_Ibcast(work->from, (int)size_bytes, MPI_BYTE, root, mpi.calls, work->requests);
-  return begun(work, code, "MPI_Ibcast", why);
+  return started(work, code, "MPI_Ibcast", why);
 }
 
 static MpiWork *maximum(uint64_t *words, int32_t count, char *why) {
@@ -257,7 +257,7 @@ static MpiWork *maximum(uint64_t *words, int32_t count, char *why) {
   if (!work) return NULL;
   int code = MPI_Iallreduce(work->stage, work->from, count, MPI_UINT64_T, MPI_MAX, mpi.calls,
                             work->requests);
-  return begun(work, code, "MPI_Iallreduce", why);
+  return started(work, code, "MPI_Iallreduce", why);
 }
 
 /* Tests all requests; of several that ended at once, reports the first failure. */
@@ -285,14 +285,14 @@ static bool test(MpiWork *work, bool *is_done, char *why) {
 
 /* -- links ------------------------------------------------------------------------------------- */
 
-static uint64_t place_after(uint64_t at, const MpiParcel *parcel) {
+static uint64_t next_parcel(uint64_t at, const MpiParcel *parcel) {
   return at + (parcel->size_bytes + 63) / 64 * 64;
 }
 
 static bool add_sizes(const MpiParcel *parcels, int32_t count, uint64_t *total, char *why) {
   for (int32_t k = 0; k < count; k++) {
     if (!is_small(parcels[k].size_bytes, why)) return false;
-    *total = place_after(*total, &parcels[k]);
+    *total = next_parcel(*total, &parcels[k]);
   }
   return true;
 }
@@ -334,7 +334,7 @@ static MpiWork *link_parcels(const MpiParcel *out, int32_t out_count, const MpiP
                                                    &link->requests[k]);
     ok = check(code, "a persistent request of MPI", why);
     if (ok) link->count++;
-    at = place_after(at, parcel);
+    at = next_parcel(at, parcel);
   }
   if (ok) return link;
   unlink_parcels(link);

@@ -59,11 +59,11 @@ static bool is_missing(const RendezvousMember *member) { return !member->part; }
 static bool is_gone(const RendezvousMember *member) { return member->has_left && !member->part; }
 
 /* Writes "rank 1" or "ranks 1, 3 and 5" for the members with the property. */
-static void name_ranks(const Rendezvous *server, bool (*is_so)(const RendezvousMember *),
+static void name_ranks(const Rendezvous *server, bool (*has_property)(const RendezvousMember *),
                        char text[160]) {
-  int32_t ranks[RENDEZVOUS_RANKS_MOST], count = 0;
+  int32_t ranks[RENDEZVOUS_MAX_RANKS], count = 0;
   for (int32_t k = 0; k < server->count; k++)
-    if (is_so(&server->members[k])) ranks[count++] = k;
+    if (has_property(&server->members[k])) ranks[count++] = k;
   int at = snprintf(text, 160, count == 1 ? "rank" : "ranks");
   for (int32_t k = 0; k < count && at < 130; k++)
     at += snprintf(text + at, 160 - (size_t)at, "%s%d",
@@ -124,7 +124,7 @@ void rendezvous_note_left(Rendezvous *server, int32_t rank) {
 
 /* -- frames ------------------------------------------------------------------------------------ */
 
-static void ended(Rendezvous *server, int32_t rank) {
+static void member_ended(Rendezvous *server, int32_t rank) {
   close_member(&server->members[rank]);
   if (server->is_watched || server->members[rank].has_left) return;
   char why[80];
@@ -132,15 +132,15 @@ static void ended(Rendezvous *server, int32_t rank) {
   rendezvous_fail(server, why);
 }
 
-static void take_part(Rendezvous *server, int32_t rank, uint32_t size_bytes) {
+static void receive_part(Rendezvous *server, int32_t rank, uint32_t size_bytes) {
   RendezvousMember *member = &server->members[rank];
   uint8_t *part = heap_alloc(server->heap, size_bytes);
   if (!part) {
     rendezvous_fail(server, "the process that started the ranks has no memory left");
-    ended(server, rank);
+    member_ended(server, rank);
   } else if (!frame_receive_bytes(member->socket, part, size_bytes)) {
     heap_free(server->heap, part);
-    ended(server, rank);
+    member_ended(server, rank);
   } else if (server->is_lost || member->part) {
     heap_free(server->heap, part); /* the rank will read why */
   } else {
@@ -150,31 +150,33 @@ static void take_part(Rendezvous *server, int32_t rank, uint32_t size_bytes) {
   }
 }
 
-static void take_failure(Rendezvous *server, int32_t rank, uint32_t size_bytes) {
-  char said[FRAME_SENTENCE] = {0}, why[FRAME_SENTENCE];
-  if (!frame_receive_bytes(server->members[rank].socket, said, size_bytes)) {
-    ended(server, rank);
+static void receive_failure(Rendezvous *server, int32_t rank, uint32_t size_bytes) {
+  char reason[FRAME_SENTENCE] = {0}, why[FRAME_SENTENCE];
+  if (!frame_receive_bytes(server->members[rank].socket, reason, size_bytes)) {
+    member_ended(server, rank);
     return;
   }
-  snprintf(why, sizeof why, "rank %d failed: %.*s", rank, FRAME_SENTENCE - 40, said);
+  snprintf(why, sizeof why, "rank %d failed: %.*s", rank, FRAME_SENTENCE - 40, reason);
   rendezvous_fail(server, why);
 }
 
-static void serve(Rendezvous *server, int32_t rank) {
+static void serve_member(Rendezvous *server, int32_t rank) {
   Frame frame;
-  if (!frame_receive_bytes(server->members[rank].socket, &frame, sizeof frame)) ended(server, rank);
-  else if (frame.kind == FRAME_GATHER && frame.size_bytes <= FRAME_MOST / (uint32_t)server->count)
-    take_part(server, rank, frame.size_bytes);
+  if (!frame_receive_bytes(server->members[rank].socket, &frame, sizeof frame))
+    member_ended(server, rank);
+  else if (frame.kind == FRAME_GATHER &&
+           frame.size_bytes <= FRAME_MAX_BYTES / (uint32_t)server->count)
+    receive_part(server, rank, frame.size_bytes);
   else if (frame.kind == FRAME_LOST && frame.size_bytes < FRAME_SENTENCE)
-    take_failure(server, rank, frame.size_bytes);
+    receive_failure(server, rank, frame.size_bytes);
   else if (frame.kind == FRAME_FAREWELL) rendezvous_note_left(server, rank);
-  else ended(server, rank);
+  else member_ended(server, rank);
   update_round(server);
 }
 
 void rendezvous_step(Rendezvous *server, struct pollfd *others, int other_count, int64_t wait_ms) {
-  struct pollfd waits[2 * RENDEZVOUS_RANKS_MOST + 8];
-  int32_t ranks[RENDEZVOUS_RANKS_MOST], count = 0;
+  struct pollfd waits[2 * RENDEZVOUS_MAX_RANKS + 8];
+  int32_t ranks[RENDEZVOUS_MAX_RANKS], count = 0;
   for (int32_t k = 0; k < server->count; k++) {
     if (server->members[k].socket < 0) continue;
     ranks[count] = k;
@@ -187,6 +189,6 @@ void rendezvous_step(Rendezvous *server, struct pollfd *others, int other_count,
   for (int k = 0; k < other_count; k++)
     others[k].revents = ready > 0 ? waits[count + k].revents : 0;
   for (int32_t k = 0; k < count && ready > 0; k++)
-    if (waits[k].revents) serve(server, ranks[k]);
+    if (waits[k].revents) serve_member(server, ranks[k]);
   update_round(server);
 }

@@ -21,7 +21,7 @@
 #define RENDEZVOUS_RANKS "RG_RANKS"
 #define RENDEZVOUS_SOCKET "RG_RANK_SOCKET"
 
-enum { RENDEZVOUS_RANKS_MOST = 256 };
+enum { RENDEZVOUS_MAX_RANKS = 256 };
 
 typedef struct RendezvousMember {
   int socket;    /* -1: closed */
@@ -32,7 +32,7 @@ typedef struct RendezvousMember {
 
 typedef struct Rendezvous {
   Heap *heap;
-  RendezvousMember members[RENDEZVOUS_RANKS_MOST];
+  RendezvousMember members[RENDEZVOUS_MAX_RANKS];
   int32_t count;
   int64_t patience_ms;
   int64_t began_ms; /* when the round's first part came; 0: no round */

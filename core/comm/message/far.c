@@ -1,7 +1,7 @@
 /* far.c - see far.h. A rank has one file for what it sends, which is written before one collective
  * call and read before the next: so no rank rewrites its file, or ends, while others read it.
  *
- *     count | rank, place, size of each parcel | parcels */
+ *     count | rank, offset, size of each parcel | parcels */
 #include "comm/message/far.h"
 
 #include <errno.h>
@@ -13,17 +13,17 @@
 
 typedef struct Entry {
   int64_t rank;
-  uint64_t place, size_bytes;
+  uint64_t offset, size_bytes;
 } Entry;
 
-static bool move(int file, uint64_t at, void *to, const void *from, uint64_t size_bytes) {
+static bool transfer(int file, uint64_t at, void *to, const void *from, uint64_t size_bytes) {
   for (uint64_t done = 0; done < size_bytes;) {
     uint64_t left = size_bytes - done;
-    ssize_t moved = to ? pread(file, (uint8_t *)to + done, left, (off_t)(at + done))
-                       : pwrite(file, (const uint8_t *)from + done, left, (off_t)(at + done));
-    if (moved < 0 && errno == EINTR) continue;
-    if (moved <= 0) return false;
-    done += (uint64_t)moved;
+    ssize_t transferred = to ? pread(file, (uint8_t *)to + done, left, (off_t)(at + done))
+                             : pwrite(file, (const uint8_t *)from + done, left, (off_t)(at + done));
+    if (transferred < 0 && errno == EINTR) continue;
+    if (transferred <= 0) return false;
+    done += (uint64_t)transferred;
   }
   return true;
 }
@@ -32,7 +32,7 @@ bool far_reach(Origin origin, uint64_t at, void *to, const void *from, uint64_t 
                Error *err) {
   int file = share_open_file(origin.process, origin.file, err);
   if (file < 0) return false;
-  bool ok = move(file, at, to, from, size_bytes) ||
+  bool ok = transfer(file, at, to, from, size_bytes) ||
             error_set(err, RG_ERROR_RANK, "the memory of process %d cannot be %s (%s)",
                       origin.process, to ? "read" : "written", strerror(errno));
   close(file);
@@ -47,14 +47,14 @@ static int open_outbox(Comm *comm, Error *err) {
 }
 
 static bool write_parcels(int file, const Parcel *out, int32_t count, Error *err) {
-  uint64_t at = 8, place = 8 + (uint64_t)count * sizeof(Entry), number = (uint64_t)count;
-  bool ok = move(file, 0, NULL, &number, 8);
+  uint64_t at = 8, offset = 8 + (uint64_t)count * sizeof(Entry), number = (uint64_t)count;
+  bool ok = transfer(file, 0, NULL, &number, 8);
   for (int32_t k = 0; ok && k < count; k++) {
-    Entry entry = {out[k].rank, place, out[k].size_bytes};
-    ok = move(file, at, NULL, &entry, sizeof entry) &&
-         move(file, place, NULL, out[k].bytes, out[k].size_bytes);
+    Entry entry = {out[k].rank, offset, out[k].size_bytes};
+    ok = transfer(file, at, NULL, &entry, sizeof entry) &&
+         transfer(file, offset, NULL, out[k].bytes, out[k].size_bytes);
     at += sizeof entry;
-    place += out[k].size_bytes;
+    offset += out[k].size_bytes;
   }
   return ok || error_set(err, RG_ERROR_MEMORY, "the system has no shared memory left for parcels");
 }
@@ -71,12 +71,12 @@ static bool differs(Comm *comm, const Parcel *parcel, uint64_t size_bytes, Error
 static bool read_parcel(Comm *comm, int file, int32_t skip, const Parcel *in, Error *err) {
   uint64_t count = 0;
   Entry entry;
-  bool ok = move(file, 0, &count, NULL, 8);
+  bool ok = transfer(file, 0, &count, NULL, 8);
   for (uint64_t k = 0; ok && k < count; k++) {
-    ok = move(file, 8 + k * sizeof entry, &entry, NULL, sizeof entry);
+    ok = transfer(file, 8 + k * sizeof entry, &entry, NULL, sizeof entry);
     if (!ok || entry.rank != comm->rank || skip-- > 0) continue;
     if (entry.size_bytes != in->size_bytes) return differs(comm, in, entry.size_bytes, err);
-    ok = move(file, entry.place, in->bytes, NULL, in->size_bytes);
+    ok = transfer(file, entry.offset, in->bytes, NULL, in->size_bytes);
     if (ok) return true;
   }
   if (ok) return differs(comm, in, 0, err);

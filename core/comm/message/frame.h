@@ -16,7 +16,7 @@ typedef struct Frame {
   uint32_t size_bytes;
 } Frame;
 
-enum { FRAME_MOST = 1 << 26, FRAME_SENTENCE = 400 };
+enum { FRAME_MAX_BYTES = 1 << 26, FRAME_SENTENCE = 400 };
 
 /* Both wait, and return false if the other end has closed. Neither raises SIGPIPE. */
 bool frame_send(int socket, FrameKind kind, const void *bytes, uint32_t size_bytes);

@@ -10,7 +10,7 @@
 #include "comm/header.h"
 #include "comm/boot/mpi.h"
 
-enum { LINKS_MOST = 32 };
+enum { MAX_LINKS = 32 };
 
 typedef struct Stamp {
   uint64_t doing, size_bytes;
@@ -39,9 +39,10 @@ void mpi_forget_links(Mpi *mpi) {
   while (mpi->links && !mpi->is_lost) drop_link(mpi, &mpi->links);
 }
 
-static bool is_of(const MpiParcel *have, const Parcel *want, int32_t count) {
+static bool matches(const MpiParcel *linked, const Parcel *parcels, int32_t count) {
   for (int32_t k = 0; k < count; k++)
-    if (have[k].rank != want[k].rank || have[k].size_bytes != want[k].size_bytes + sizeof(Stamp))
+    if (linked[k].rank != parcels[k].rank ||
+        linked[k].size_bytes != parcels[k].size_bytes + sizeof(Stamp))
       return false;
   return true;
 }
@@ -53,12 +54,13 @@ static Link *find_link(Mpi *mpi, const Parcel *out, int32_t out_count, const Par
   for (Link **at = &mpi->links; *at; at = &(*at)->next, count++) {
     Link *link = *at;
     if (link->out_count == out_count && link->in_count == in_count &&
-        is_of(link->parcels, out, out_count) && is_of(link->parcels + out_count, in, in_count)) {
+        matches(link->parcels, out, out_count) &&
+        matches(link->parcels + out_count, in, in_count)) {
       *at = link->next;
       link->next = mpi->links;
       return mpi->links = link;
     }
-    if (count < LINKS_MOST) continue;
+    if (count < MAX_LINKS) continue;
     drop_link(mpi, at);
     break;
   }
@@ -133,9 +135,9 @@ bool mpi_trade(Boot *boot, const Parcel *out, int32_t out_count, const Parcel *i
   Link *link = find_link(mpi, out, out_count, in, in_count);
   if (!link) link = add_link(mpi, out, out_count, in, in_count, why);
   if (!link) return mpi_fail(mpi, why, err);
-  const uint8_t *came = pack(mpi, out, out_count, link->stage);
+  const uint8_t *received = pack(mpi, out, out_count, link->stage);
   if (!mpi->plugin->start(link->work, why)) return mpi_fail(mpi, why, err);
-  return mpi_finish(mpi, link->work, NULL, err) && unpack(mpi, in, in_count, came, err);
+  return mpi_finish(mpi, link->work, NULL, err) && unpack(mpi, in, in_count, received, err);
 }
 
 /* -- the other functions ----------------------------------------------------------------------- */

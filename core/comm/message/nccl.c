@@ -23,7 +23,7 @@ typedef struct NcclConfig {
 } NcclConfig;
 
 enum {
-  OLDEST = 21400,      /* the first version with a non-blocking mode */
+  MIN_VERSION = 21400, /* the first version with a non-blocking mode */
   SHARES_GPUS = 23000, /* the first version that, on request, accepts two ranks on one GPU */
   MAGIC = 0xcafebeef,
   IN_PROGRESS = 7, /* ncclResult_t */
@@ -36,9 +36,9 @@ typedef struct CommNccl {
 #define NCCL(NAME, PARAMETERS) int(*NAME) PARAMETERS;
 #include "comm/nccl.def"
 #undef NCCL
-  void *handle;  /* communicator of all ranks; NULL: not used */
-  char why[160]; /* why it is not used */
-  bool is_left;  /* it is abandoned: it has threads, or its device ended first */
+  void *handle;      /* communicator of all ranks; NULL: not used */
+  char why[160];     /* why it is not used */
+  bool is_abandoned; /* the library stays open: it has threads, or its device ended first */
   char version[24];
 } CommNccl;
 
@@ -85,7 +85,7 @@ static int open_library(CommNccl *nccl) {
   if (nccl->ncclGetVersion(&version)) version = 0;
   snprintf(nccl->version, sizeof nccl->version, "%d.%d.%d", version / 10000, version / 100 % 100,
            version % 100);
-  if (version >= OLDEST) return version;
+  if (version >= MIN_VERSION) return version;
   snprintf(nccl->why, sizeof nccl->why, "NCCL is too old: 2.14 is the first that can be used");
   return 0;
 }
@@ -98,12 +98,12 @@ static About about_of(const uint8_t *abouts, int32_t rank) {
   return about;
 }
 
-static bool have_one_gpu(const About *a, const About *b) {
+static bool share_gpu(const About *a, const About *b) {
   return !memcmp(a->device, b->device, sizeof a->device);
 }
 
 /* Can NCCL be used? The answer is the same on all ranks. */
-static bool can_begin(const Comm *comm, CommNccl *nccl, const uint8_t *abouts) {
+static bool can_use(const Comm *comm, CommNccl *nccl, const uint8_t *abouts) {
   for (int32_t k = 0; k < comm->size; k++) {
     About one = about_of(abouts, k);
     if (!one.version) {
@@ -112,7 +112,7 @@ static bool can_begin(const Comm *comm, CommNccl *nccl, const uint8_t *abouts) {
     }
     for (int32_t j = 0; j < k; j++) {
       About other = about_of(abouts, j);
-      if (!have_one_gpu(&one, &other) || (one.version >= SHARES_GPUS && one.shares && other.shares))
+      if (!share_gpu(&one, &other) || (one.version >= SHARES_GPUS && one.shares && other.shares))
         continue;
       snprintf(nccl->why, sizeof nccl->why,
                "ranks %d and %d share a GPU, which NCCL does not support", j, k);
@@ -157,30 +157,31 @@ static void abandon(CommNccl *nccl) {
   nccl->handle = NULL;
 }
 
-typedef struct Beginning {
+typedef struct Initialisation {
   Comm *comm;
   CommNccl *nccl;
   NcclId id;
   bool has_id;
-} Beginning;
+} Initialisation;
 
-static bool begin_on(void *context, void *stream, Error *err) {
-  Beginning *b = context;
+static bool start_init(void *context, void *stream, Error *err) {
+  Initialisation *b = context;
   CommNccl *nccl = b->nccl;
   (void)stream;
-  NcclConfig config = {.size = sizeof config, .magic = MAGIC, .version = OLDEST};
+  NcclConfig config = {.size = sizeof config, .magic = MAGIC, .version = MIN_VERSION};
   int result =
       nccl->ncclCommInitRankConfig(&nccl->handle, b->comm->size, b->id, b->comm->rank, &config);
   if (result && result != IN_PROGRESS) nccl->handle = NULL;
-  nccl->is_left |= nccl->handle != NULL;
+  nccl->is_abandoned |= nccl->handle != NULL;
   if (await(b->comm, nccl, nccl->handle, result, err)) return true;
   abandon(nccl);
   return false;
 }
 
 /* Starts NCCL with an id that rank 0 makes; it starts on all ranks, or on none. */
-static bool begin(Comm *comm, CommNccl *nccl, const CommMemory *memory, uint8_t *all, Error *err) {
-  Beginning b = {.comm = comm, .nccl = nccl};
+static bool initialise(Comm *comm, CommNccl *nccl, const CommMemory *memory, uint8_t *all,
+                       Error *err) {
+  Initialisation b = {.comm = comm, .nccl = nccl};
   Error why = {0};
   uint8_t began;
   b.has_id = !comm->rank && !nccl->ncclGetUniqueId(&b.id);
@@ -192,7 +193,7 @@ static bool begin(Comm *comm, CommNccl *nccl, const CommMemory *memory, uint8_t 
     return true;
   }
   SymmetricHeapWork work = {
-      .begin = begin_on, .continues = continues, .context = &b, .waits_for = comm};
+      .begin = start_init, .continues = continues, .context = &b, .waits_for = comm};
   began = memory->table->queue(memory->device, &work, &why);
   if (!comm_gather(comm, &began, 1, all, err)) return false;
   for (int32_t k = 0; k < comm->size; k++) {
@@ -214,8 +215,8 @@ static bool open_on_all(Comm *comm, CommNccl *nccl, const CommMemory *memory, ui
   About mine = {.version = open_library(nccl)};
   SymmetricHeapAbout device = {0};
   Error unused = {0};
-  const char *told = getenv("NCCL_MULTI_RANK_GPU_ENABLE");
-  mine.shares = told && !strcmp(told, "1");
+  const char *option = getenv("NCCL_MULTI_RANK_GPU_ENABLE");
+  mine.shares = option && !strcmp(option, "1");
   if (mine.version && !memory->table->describe(memory->device, &device, &unused)) {
     snprintf(nccl->why, sizeof nccl->why, "the driver cannot distinguish GPUs");
     mine.version = 0;
@@ -223,7 +224,7 @@ static bool open_on_all(Comm *comm, CommNccl *nccl, const CommMemory *memory, ui
   memcpy(mine.device, device.device, sizeof mine.device);
   CallOptions call = {.call = CALL_NCCL, .mine = &mine, .mine_bytes = sizeof mine};
   if (!comm_call(comm, &call, abouts, err)) return false;
-  return !can_begin(comm, nccl, abouts) || begin(comm, nccl, memory, abouts, err);
+  return !can_use(comm, nccl, abouts) || initialise(comm, nccl, memory, abouts, err);
 }
 
 static bool ensure_nccl(Comm *comm, const CommMemory *memory, Error *err) {
@@ -255,7 +256,7 @@ void nccl_close(Comm *comm) {
   if (!nccl) return;
   if (nccl->handle && !comm->is_lost && finalize(nccl)) nccl->ncclCommDestroy(nccl->handle);
   else abandon(nccl);
-  if (nccl->library && !nccl->is_left) dlclose(nccl->library);
+  if (nccl->library && !nccl->is_abandoned) dlclose(nccl->library);
   heap_free(comm->heap, nccl);
   comm->nccl = NULL;
 }
@@ -263,7 +264,7 @@ void nccl_close(Comm *comm) {
 void nccl_forget(Comm *comm) {
   if (!comm->nccl || !comm->nccl->handle) return;
   comm->nccl->handle = NULL;
-  comm->nccl->is_left = true;
+  comm->nccl->is_abandoned = true;
 }
 
 const char *nccl_version(const Comm *comm, const char **why) {
@@ -281,7 +282,7 @@ typedef struct Use {
   int32_t root;
 } Use;
 
-static bool use_on(void *context, void *stream, Error *err) {
+static bool start_use(void *context, void *stream, Error *err) {
   const Use *use = context;
   const CommNccl *nccl = use->comm->nccl;
   int result = use->op < 0 ? nccl->ncclBroadcast(use->at, use->at, use->count, use->type, use->root,
@@ -297,7 +298,7 @@ static bool run(const CommMemory *memory, Use *use, uint64_t about, bool *is_don
   Error why = {0};
   CallOptions call = {.call = CALL_NCCL, .size_bytes = memory->size_bytes, .declared = about};
   SymmetricHeapWork work = {
-      .begin = use_on, .continues = continues, .context = use, .waits_for = comm};
+      .begin = start_use, .continues = continues, .context = use, .waits_for = comm};
   *is_done = true;
   if (!comm_call(comm, &call, NULL, err)) return false;
   if (memory->table->queue(memory->device, &work, &why)) return true;
@@ -315,7 +316,7 @@ static const int nccl_types[COMM_TYPE_COUNT] = {/* ncclDataType_t; -1: it has no
 
 /* Is NCCL to be used for the type? By default for integers, which wrap, so that order does not
  * matter. */
-static bool is_for(CommType type) {
+static bool is_enabled_for(CommType type) {
   bool is_float = type == COMM_F32 || type == COMM_F64;
   return nccl_types[type] >= 0 && (!is_float || option_has_word("RG_NCCL", "all"));
 }
@@ -325,7 +326,7 @@ bool nccl_reduce(Comm *comm, CommOp op, CommType type, const CommMemory *memory,
   static const int ops[COMM_OP_COUNT] = {
       [COMM_SUM] = 0, [COMM_PRODUCT] = 1, [COMM_MIN] = 3, [COMM_MAX] = 2}; /* ncclRedOp_t */
   *is_done = false;
-  if (!is_for(type) || comm->size == 1) return true;
+  if (!is_enabled_for(type) || comm->size == 1) return true;
   if (!ensure_nccl(comm, memory, err)) return false;
   if (!comm->nccl->handle) return true;
   Use use = {.comm = comm,

@@ -22,7 +22,7 @@ typedef struct List {
   Entry entries[];
 } List;
 
-enum { LIST_MOST = HEADER_BUFFER / 8 }; /* a limit, as each entry is searched for in a list */
+enum { MAX_LIST_BYTES = HEADER_BUFFER / 8 }; /* a limit, as each entry is searched for in a list */
 #define TOO_MANY UINT64_MAX
 
 /* bytes in round 0; in all rounds */
@@ -30,7 +30,7 @@ typedef struct Stream {
   uint64_t first_bytes, total_bytes;
 } Stream;
 
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t minimum(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static uint64_t maximum(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 typedef struct Trade {
@@ -52,7 +52,7 @@ static uint64_t list_bytes(uint64_t out_count, uint64_t in_count) {
 static void write_list(const Trade *t) {
   List *list = (List *)(void *)comm_buffer(t->comm, t->comm->rank);
   *list = (List){(uint64_t)t->out_count, (uint64_t)t->in_count};
-  if (list_bytes(list->out_count, list->in_count) > LIST_MOST) {
+  if (list_bytes(list->out_count, list->in_count) > MAX_LIST_BYTES) {
     *list = (List){.out_count = TOO_MANY};
     return;
   }
@@ -62,7 +62,7 @@ static void write_list(const Trade *t) {
     list->entries[t->out_count + k] = (Entry){t->in[k].rank, t->in[k].size_bytes};
 }
 
-static bool are_lists(const Comm *comm) {
+static bool all_fit(const Comm *comm) {
   for (int32_t k = 0; k < comm->size; k++)
     if (list_of(comm, k)->out_count == TOO_MANY) return false;
   return true;
@@ -82,17 +82,17 @@ static const Entry *find_sent(const Comm *comm, int32_t from, int32_t to, uint64
 }
 
 /* Checks that a rank receives the parcels that it expects. For this rank, also records offsets. */
-static bool compare(const Trade *t, int32_t rank, Error *err) {
+static bool check_parcels(const Trade *t, int32_t rank, Error *err) {
   const List *list = list_of(t->comm, rank);
-  const Entry *awaited = list->entries + list->out_count;
+  const Entry *expected = list->entries + list->out_count;
   char text[200];
   for (uint64_t k = 0; k < list->in_count; k++) {
     uint64_t skip = 0, start;
-    for (uint64_t j = 0; j < k; j++) skip += awaited[j].rank == awaited[k].rank;
-    const Entry *sent = find_sent(t->comm, (int32_t)awaited[k].rank, rank, skip, &start);
+    for (uint64_t j = 0; j < k; j++) skip += expected[j].rank == expected[k].rank;
+    const Entry *sent = find_sent(t->comm, (int32_t)expected[k].rank, rank, skip, &start);
     if (rank == t->comm->rank) t->starts[k] = start;
-    if (sent && sent->size_bytes == awaited[k].size_bytes) continue;
-    Parcel parcel = {(int32_t)awaited[k].rank, NULL, awaited[k].size_bytes};
+    if (sent && sent->size_bytes == expected[k].size_bytes) continue;
+    Parcel parcel = {(int32_t)expected[k].rank, NULL, expected[k].size_bytes};
     comm_parcel_differs(text, sizeof text, rank, &parcel, sent ? sent->size_bytes : 0);
     return error_set(err, RG_ERROR_RANK, "%s", text);
   }
@@ -106,9 +106,9 @@ static Stream stream_of(const Comm *comm, int32_t rank) {
   return stream;
 }
 
-static bool plan(const Trade *t, Error *err) {
+static bool plan_rounds(const Trade *t, Error *err) {
   for (int32_t k = 0; k < t->comm->size; k++) {
-    if (!compare(t, k, err)) return false;
+    if (!check_parcels(t, k, err)) return false;
     t->streams[k] = stream_of(t->comm, k);
   }
   return true;
@@ -125,24 +125,25 @@ static Part part_of(const Stream *stream, uint64_t round) {
     part.past = part.from + HEADER_BUFFER;
     part.at = 0;
   }
-  part.past = least(part.past, stream->total_bytes);
+  part.past = minimum(part.past, stream->total_bytes);
   return part;
 }
 
 /* Copies the bytes of a parcel at offset `start` that are in the part, to or from the buffer. */
-static void copy(uint8_t *buffer, Part part, const Parcel *parcel, uint64_t start, bool is_out) {
-  uint64_t from = maximum(part.from, start), past = least(part.past, start + parcel->size_bytes);
+static void copy_overlap(uint8_t *buffer, Part part, const Parcel *parcel, uint64_t start,
+                         bool is_out) {
+  uint64_t from = maximum(part.from, start), past = minimum(part.past, start + parcel->size_bytes);
   if (from >= past) return;
-  uint8_t *there = buffer + part.at + (from - part.from);
-  uint8_t *here = (uint8_t *)parcel->bytes + (from - start);
-  memcpy(is_out ? there : here, is_out ? here : there, past - from);
+  uint8_t *in_buffer = buffer + part.at + (from - part.from);
+  uint8_t *in_parcel = (uint8_t *)parcel->bytes + (from - start);
+  memcpy(is_out ? in_buffer : in_parcel, is_out ? in_parcel : in_buffer, past - from);
 }
 
 static void write_part(const Trade *t, const Stream *stream, uint64_t round) {
   Part part = part_of(stream, round);
   uint64_t start = 0;
   for (int32_t k = 0; k < t->out_count; k++) {
-    copy(comm_buffer(t->comm, t->comm->rank), part, &t->out[k], start, true);
+    copy_overlap(comm_buffer(t->comm, t->comm->rank), part, &t->out[k], start, true);
     start += t->out[k].size_bytes;
   }
 }
@@ -150,8 +151,8 @@ static void write_part(const Trade *t, const Stream *stream, uint64_t round) {
 static void read_parts(const Trade *t, uint64_t round) {
   for (int32_t k = 0; k < t->in_count; k++) {
     int32_t rank = t->in[k].rank;
-    copy(comm_buffer(t->comm, rank), part_of(&t->streams[rank], round), &t->in[k], t->starts[k],
-         false);
+    copy_overlap(comm_buffer(t->comm, rank), part_of(&t->streams[rank], round), &t->in[k],
+                 t->starts[k], false);
   }
 }
 
@@ -166,7 +167,7 @@ static uint64_t count_rounds(const Trade *t) {
   return most;
 }
 
-static bool go(const Trade *t, bool *is_done, Error *err) {
+static bool run_trade(const Trade *t, bool *is_done, Error *err) {
   Comm *comm = t->comm;
   if (!comm_pass_begin(comm, CALL_TRADE, err)) return false;
   write_list(t);
@@ -175,9 +176,9 @@ static bool go(const Trade *t, bool *is_done, Error *err) {
     write_part(t, &mine, 0);
   }
   if (!comm_pass(comm, CALL_TRADE, 0, err)) return false;
-  *is_done = are_lists(comm);
+  *is_done = all_fit(comm);
   if (!*is_done) return true;
-  if (!plan(t, err)) return false;
+  if (!plan_rounds(t, err)) return false;
   read_parts(t, 0);
   uint64_t rounds = count_rounds(t);
   for (uint64_t round = 1; round < rounds; round++) {
@@ -200,7 +201,7 @@ bool near_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *
                  .streams = heap_alloc(comm->heap, (size_t)comm->size * sizeof(Stream))};
   *is_done = true;
   if (!trade.starts || !trade.streams) comm_abort(comm, "the host has no memory left");
-  bool ok = go(&trade, is_done, err);
+  bool ok = run_trade(&trade, is_done, err);
   heap_free(comm->heap, trade.starts);
   heap_free(comm->heap, trade.streams);
   return ok;

@@ -8,7 +8,8 @@
 
 enum {
   ON_GPU = 0x67, /* declared in the call, as other ranks may wrongly open a window of host memory */
-  FEWEST = 8     /* in a large team, a rank gets at least a FEWESTth of what it requested */
+  MIN_STRIDE_DIVISOR =
+      8 /* in a large team, a rank gets at least this fraction of the stride that it requested */
 };
 #define STRIDES ((uint64_t)8 << 40) /* for all ranks, if that is enough */
 #define STRIDE_ROUND ((uint64_t)4 << 30)
@@ -21,11 +22,11 @@ static SymmetricHeapAbout about_of(const uint8_t *abouts, int32_t rank) {
 
 /* Computes the same stride on all ranks, and checks that the team's devices can access each
  * other. */
-static bool compare(const Comm *comm, CommGpu *gpu, const uint8_t *abouts, Error *err) {
+static bool choose_stride(const Comm *comm, CommGpu *gpu, const uint8_t *abouts, Error *err) {
   gpu->stride = 0;
   for (int32_t k = 0; k < comm->size; k++)
     if (about_of(abouts, k).stride > gpu->stride) gpu->stride = about_of(abouts, k).stride;
-  uint64_t most = STRIDES / (uint64_t)comm->team_size, least = gpu->stride / FEWEST;
+  uint64_t most = STRIDES / (uint64_t)comm->team_size, least = gpu->stride / MIN_STRIDE_DIVISOR;
   if (gpu->stride > most) gpu->stride = align_up(most > least ? most : least, STRIDE_ROUND);
   for (int32_t k = comm->team_first; k < comm->team_first + comm->team_size; k++) {
     SymmetricHeapAbout other = about_of(abouts, k);
@@ -39,7 +40,7 @@ static bool compare(const Comm *comm, CommGpu *gpu, const uint8_t *abouts, Error
 }
 
 static bool reserve(const Comm *comm, CommGpu *gpu, const uint8_t *abouts, Error *err) {
-  if (!compare(comm, gpu, abouts, err)) return false;
+  if (!choose_stride(comm, gpu, abouts, err)) return false;
   gpu->base = gpu->table->reserve(gpu->data, gpu->stride * (uint64_t)comm->team_size, err);
   if (!gpu->base) return false;
   space_init(&gpu->space, comm->heap, gpu->stride);
@@ -79,7 +80,7 @@ bool comm_gpu_open(Comm *comm, const SymmetricHeapTable *table, void *data, uint
   return ok;
 }
 
-static void end(Comm *comm) {
+static void free_state(Comm *comm) {
   space_deinit(&comm->gpu->space);
   heap_free(comm->heap, comm->gpu);
   comm->gpu = NULL;
@@ -88,7 +89,7 @@ static void end(Comm *comm) {
 void comm_gpu_close(Comm *comm) {
   if (!comm->gpu) return;
   if (comm->gpu->base) comm->gpu->table->release(comm->gpu->data, comm->gpu->base);
-  end(comm);
+  free_state(comm);
 }
 
 void comm_gpu_forget(Comm *comm) {

@@ -10,12 +10,12 @@
 #include "comm/header.h"
 
 /* What a rank announces about the piece that it passes on; size_bytes 0: none left. */
-typedef struct Passed {
+typedef struct PassedPiece {
   Sender sender;
   uint64_t window, size_bytes;
   int32_t number;
-} Passed;
-_Static_assert(sizeof(Passed) <= CALL_BYTES, "it comes with the call");
+} PassedPiece;
+_Static_assert(sizeof(PassedPiece) <= CALL_BYTES, "it comes with the call");
 
 Growth *growth_create(Comm *comm) {
   return heap_alloc(comm->heap, sizeof(Growth) + (size_t)comm->team_size * sizeof(int32_t));
@@ -52,8 +52,9 @@ static Shared *find_number(const Comm *comm, uint64_t number) {
 
 /* Chooses the first piece that is left; `before` was just passed on, but other ranks may not have
  * it yet. */
-static int choose(const Comm *comm, const Passed *before, Passed *next, Error *err) {
-  *next = (Passed){0};
+static int choose_piece(const Comm *comm, const PassedPiece *before, PassedPiece *next,
+                        Error *err) {
+  *next = (PassedPiece){0};
   for (const Shared *shared = comm->shared; shared; shared = shared->next) {
     if (!shared->growth) continue;
     bool is_next = before->size_bytes && before->window == shared->number;
@@ -71,60 +72,60 @@ static int choose(const Comm *comm, const Passed *before, Passed *next, Error *e
   return -1;
 }
 
-static Passed passed_by(const uint8_t *all, int32_t rank) {
-  Passed passed;
+static PassedPiece passed_by(const uint8_t *all, int32_t rank) {
+  PassedPiece passed;
   memcpy(&passed, all + (size_t)rank * CALL_BYTES, sizeof passed);
   return passed;
 }
 
-static bool is_any(const Comm *comm, const uint8_t *all) {
+static bool any_passed(const Comm *comm, const uint8_t *all) {
   for (int32_t k = 0; k < comm->size; k++)
     if (passed_by(all, k).size_bytes) return true;
   return false;
 }
 
 /* Maps a piece, unless it was already mapped in a round that failed on another rank. */
-static bool take(Comm *comm, int32_t rank, const Passed *passed, int file, Error *err) {
+static bool map_piece(Comm *comm, int32_t rank, const PassedPiece *passed, int file, Error *err) {
   Shared *shared = find_number(comm, passed->window);
   int32_t *held = shared ? &shared->growth->held[rank - comm->team_first] : NULL;
   if (!held || passed->number < *held) return true;
-  uint64_t place = (uint64_t)(uintptr_t)shared_place(comm, shared, rank);
-  if (!comm->gpu->table->extend(comm->gpu->data, place, passed->size_bytes, file, err))
+  uint64_t address = (uint64_t)(uintptr_t)shared_place(comm, shared, rank);
+  if (!comm->gpu->table->extend(comm->gpu->data, address, passed->size_bytes, file, err))
     return false;
   ++*held;
   return true;
 }
 
-static bool take_all(Comm *comm, int file, const uint8_t *all, int *files, Error *err) {
+static bool map_pieces(Comm *comm, int file, const uint8_t *all, int *files, Error *err) {
   bool ok = pass_files(comm, file, all, files, err);
   for (int32_t k = 0; k < comm->team_size; k++) {
     int32_t rank = comm->team_first + k;
-    Passed passed = passed_by(all, rank);
+    PassedPiece passed = passed_by(all, rank);
     if (passed.size_bytes)
-      ok = ok && take(comm, rank, &passed, rank == comm->rank ? file : files[k], err);
+      ok = ok && map_piece(comm, rank, &passed, rank == comm->rank ? file : files[k], err);
     if (files[k] >= 0) close(files[k]);
   }
   return ok;
 }
 
-static void note_passed(const Comm *comm, const Passed *passed) {
+static void record_passed(const Comm *comm, const PassedPiece *passed) {
   Shared *shared = passed->size_bytes ? find_number(comm, passed->window) : NULL;
   if (shared) shared->growth->passed = passed->number + 1;
 }
 
 /* Runs one round, which also reports the previous round's failure. `all` and `files` are buffers
  * for what others pass. */
-static bool run_round(Comm *comm, Passed *mine, Error *failed, uint8_t *all, int *files,
+static bool run_round(Comm *comm, PassedPiece *mine, Error *failed, uint8_t *all, int *files,
                       bool *is_done, Error *err) {
-  Passed next = {0};
-  int file = error_is_set(failed) ? -1 : choose(comm, mine, &next, failed);
+  PassedPiece next = {0};
+  int file = error_is_set(failed) ? -1 : choose_piece(comm, mine, &next, failed);
   pass_files_sender(comm, file, &next.sender, failed);
   CallOptions call = {
       .call = CALL_WINDOW, .mine = &next, .mine_bytes = sizeof next, .failed = failed};
   bool ok = comm_call(comm, &call, all, err);
-  if (ok) note_passed(comm, mine);
-  *is_done = !ok || !is_any(comm, all);
-  if (!*is_done) take_all(comm, file, all, files, failed);
+  if (ok) record_passed(comm, mine);
+  *is_done = !ok || !any_passed(comm, all);
+  if (!*is_done) map_pieces(comm, file, all, files, failed);
   if (file >= 0) close(file);
   *mine = next;
   return ok;
@@ -133,7 +134,7 @@ static bool run_round(Comm *comm, Passed *mine, Error *failed, uint8_t *all, int
 bool windows_grow(Comm *comm, Error *err) {
   uint8_t *all = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
   int *files = heap_alloc(comm->heap, (size_t)comm->team_size * sizeof *files);
-  Passed mine = {0};
+  PassedPiece mine = {0};
   Error failed = {0};
   bool is_done = !all || !files, ok = true;
   if (is_done) {

@@ -16,7 +16,7 @@
 
 typedef struct Growth {
   int32_t passed; /* pieces of this rank that the whole team has mapped */
-  int32_t held[]; /* by place in the team: pieces of that rank mapped here */
+  int32_t held[]; /* by rank within the team: how many of its pieces are mapped here */
 } Growth;
 
 /* NULL if the host is out of memory. */

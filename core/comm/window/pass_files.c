@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "comm/header.h"
 
-enum { NAME = sizeof((Sender){0}.address) - 2, WAIT_MS = 20 };
+enum { ADDRESS_BYTES = sizeof((Sender){0}.address) - 2, WAIT_MS = 20 };
 
 static bool open_socket(Comm *comm, Error *err) {
   struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -38,9 +38,9 @@ bool pass_files_sender(Comm *comm, int file, Sender *sender, Error *err) {
   if (comm->team_size == 1) return true;
   if (!open_socket(comm, err)) return false;
   if (getsockname(comm->file_socket, (struct sockaddr *)&name, &length) ||
-      length != offsetof(struct sockaddr_un, sun_path) + NAME)
+      length != offsetof(struct sockaddr_un, sun_path) + ADDRESS_BYTES)
     return error_set(err, RG_ERROR_RANK, "the system cannot give a socket an address");
-  memcpy(sender->address, name.sun_path, NAME); /* a zero, and five hex digits */
+  memcpy(sender->address, name.sun_path, ADDRESS_BYTES); /* a zero, and five hex digits */
   return true;
 }
 
@@ -53,25 +53,25 @@ static Sender sender_of(const uint8_t *senders, int32_t rank) {
 /* -- one file ---------------------------------------------------------------------------------- */
 
 /* number of the call; rank of the sender */
-typedef struct Letter {
+typedef struct FileMessage {
   uint64_t number;
   int32_t rank;
-} Letter;
+} FileMessage;
 
 typedef union Control {
   struct cmsghdr align;
   char bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
 } Control;
 
-typedef enum Sent { SENT, LATER, FAILED } Sent;
-static Sent send_file(Comm *comm, int file, const Sender *to) {
-  Letter letter = {comm->number, comm->rank};
+typedef enum SendResult { SEND_DONE, SEND_RETRY, SEND_FAILED } SendResult;
+static SendResult send_file(Comm *comm, int file, const Sender *to) {
+  FileMessage message_data = {comm->number, comm->rank};
   struct sockaddr_un name = {.sun_family = AF_UNIX};
-  struct iovec part = {&letter, sizeof letter};
+  struct iovec part = {&message_data, sizeof message_data};
   Control control = {0};
-  memcpy(name.sun_path, to->address, NAME);
+  memcpy(name.sun_path, to->address, ADDRESS_BYTES);
   struct msghdr message = {.msg_name = &name,
-                           .msg_namelen = offsetof(struct sockaddr_un, sun_path) + NAME,
+                           .msg_namelen = offsetof(struct sockaddr_un, sun_path) + ADDRESS_BYTES,
                            .msg_iov = &part,
                            .msg_iovlen = 1,
                            .msg_control = control.bytes,
@@ -81,14 +81,15 @@ static Sent send_file(Comm *comm, int file, const Sender *to) {
   head->cmsg_type = SCM_RIGHTS;
   head->cmsg_len = CMSG_LEN(sizeof file);
   memcpy(CMSG_DATA(head), &file, sizeof file);
-  if (sendmsg(comm->file_socket, &message, MSG_NOSIGNAL) >= 0) return SENT;
-  return errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ETOOMANYREFS ? LATER
-                                                                                        : FAILED;
+  if (sendmsg(comm->file_socket, &message, MSG_NOSIGNAL) >= 0) return SEND_DONE;
+  return errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ETOOMANYREFS
+             ? SEND_RETRY
+             : SEND_FAILED;
 }
 
 /* Receives a file and its sender, as the system reports it; -1 if there is none. */
-static int receive_file(Comm *comm, Letter *letter, int32_t *process) {
-  struct iovec part = {letter, sizeof *letter};
+static int receive_file(Comm *comm, FileMessage *message_data, int32_t *process) {
+  struct iovec part = {message_data, sizeof *message_data};
   Control control;
   struct msghdr message = {.msg_iov = &part,
                            .msg_iovlen = 1,
@@ -99,15 +100,15 @@ static int receive_file(Comm *comm, Letter *letter, int32_t *process) {
   ssize_t size = recvmsg(comm->file_socket, &message, MSG_CMSG_CLOEXEC);
   if (size < 0) return -1;
   for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
-    struct ucred who;
+    struct ucred credentials;
     if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS && file < 0)
       memcpy(&file, CMSG_DATA(head), sizeof file);
     if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_CREDENTIALS) {
-      memcpy(&who, CMSG_DATA(head), sizeof who);
-      *process = (int32_t)who.pid;
+      memcpy(&credentials, CMSG_DATA(head), sizeof credentials);
+      *process = (int32_t)credentials.pid;
     }
   }
-  if (size != sizeof *letter) *process = -1;
+  if (size != sizeof *message_data) *process = -1;
   return file;
 }
 
@@ -115,15 +116,15 @@ static int receive_file(Comm *comm, Letter *letter, int32_t *process) {
 
 /* Takes a file of this call, if one came. Other files (from a stranger, or for a failed call) are
  * closed. */
-static bool take(Comm *comm, const uint8_t *senders, int *files) {
-  Letter letter = {0};
+static bool take_file(Comm *comm, const uint8_t *senders, int *files) {
+  FileMessage message_data = {0};
   int32_t process;
-  int file = receive_file(comm, &letter, &process);
+  int file = receive_file(comm, &message_data, &process);
   if (file < 0) return false;
-  bool is_ours = letter.number == comm->number && comm_is_peer(comm, letter.rank) &&
-                 sender_of(senders, letter.rank).origin.process == process &&
-                 files[letter.rank - comm->team_first] < 0;
-  if (is_ours) files[letter.rank - comm->team_first] = file;
+  bool is_ours = message_data.number == comm->number && comm_is_peer(comm, message_data.rank) &&
+                 sender_of(senders, message_data.rank).origin.process == process &&
+                 files[message_data.rank - comm->team_first] < 0;
+  if (is_ours) files[message_data.rank - comm->team_first] = file;
   else close(file);
   return is_ours;
 }
@@ -141,7 +142,7 @@ static int32_t first_missing(const Comm *comm, const uint8_t *senders, const int
   return comm->team_first + k;
 }
 
-/* Waits a little; false if the others will not come. */
+/* Waits briefly; false if a rank has ended, or waiting has taken too long. */
 static bool wait_briefly(Comm *comm, int64_t began, const uint8_t *senders, const int *files,
                          Error *err) {
   struct pollfd wait = {.fd = comm->file_socket, .events = POLLIN};
@@ -165,18 +166,20 @@ bool pass_files(Comm *comm, int file, const uint8_t *senders, int *files, Error 
   int64_t began = clock_ns();
   for (int32_t k = 0; k < comm->team_size; k++) files[k] = -1;
   while (sent < comm->team_size || missing) {
-    Sent how = LATER;
+    SendResult result = SEND_RETRY;
     int32_t rank = comm->team_first + sent;
     Sender to = sender_of(senders, sent < comm->team_size ? rank : comm->rank);
-    if (sent < comm->team_size) how = rank == comm->rank ? SENT : send_file(comm, file, &to);
-    if (how == FAILED)
+    if (sent < comm->team_size)
+      result = rank == comm->rank ? SEND_DONE : send_file(comm, file, &to);
+    if (result == SEND_FAILED)
       return error_set(err, RG_ERROR_RANK,
                        "a file descriptor of shared memory could not be sent to rank %d (%s)", rank,
                        strerror(errno));
-    sent += how == SENT;
-    bool came = missing && take(comm, senders, files);
-    missing -= came;
-    if (how == LATER && !came && !wait_briefly(comm, began, senders, files, err)) return false;
+    sent += result == SEND_DONE;
+    bool received = missing && take_file(comm, senders, files);
+    missing -= received;
+    if (result == SEND_RETRY && !received && !wait_briefly(comm, began, senders, files, err))
+      return false;
   }
   return true;
 }

@@ -57,8 +57,8 @@ void share_release(Arena *range, uint64_t size_bytes) {
   *range = (Arena){0};
 }
 
-static uint8_t *map(uint8_t *at, uint64_t size_bytes, int file, int how, Error *err) {
-  int flags = MAP_SHARED | MAP_NORESERVE | how;
+static uint8_t *map_shared(uint8_t *at, uint64_t size_bytes, int file, int placement, Error *err) {
+  int flags = MAP_SHARED | MAP_NORESERVE | placement;
   void *mapped = mmap(at, size_bytes, PROT_READ | PROT_WRITE, flags, file, 0);
   if (mapped != MAP_FAILED) return mapped;
   error_set(err, RG_ERROR_MEMORY, "the system refuses to map %llu shared bytes (%s)",
@@ -67,11 +67,11 @@ static uint8_t *map(uint8_t *at, uint64_t size_bytes, int file, int how, Error *
 }
 
 bool share_map(uint8_t *at, uint64_t size_bytes, int file, Error *err) {
-  return map(at, size_bytes, file, MAP_FIXED, err);
+  return map_shared(at, size_bytes, file, MAP_FIXED, err);
 }
 
 uint8_t *share_map_anywhere(uint64_t size_bytes, int file, Error *err) {
-  return map(NULL, size_bytes, file, 0, err);
+  return map_shared(NULL, size_bytes, file, 0, err);
 }
 
 typedef struct Mapping {
@@ -99,14 +99,14 @@ static bool next_mapping(FILE *maps, Mapping *mapping) {
 typedef enum Answer { NO, YES, UNKNOWN } Answer;
 
 static Answer is_mapped(const uint8_t *at, int file) {
-  struct stat about;
+  struct stat status;
   Mapping mapping;
   Answer answer = NO;
-  FILE *maps = fstat(file, &about) ? NULL : fopen("/proc/self/maps", "re");
+  FILE *maps = fstat(file, &status) ? NULL : fopen("/proc/self/maps", "re");
   if (!maps) return UNKNOWN;
   while (answer == NO && next_mapping(maps, &mapping))
     if ((uint64_t)at >= mapping.from && (uint64_t)at < mapping.past &&
-        mapping.inode == (uint64_t)about.st_ino && mapping.device == about.st_dev)
+        mapping.inode == (uint64_t)status.st_ino && mapping.device == status.st_dev)
       answer = YES;
   fclose(maps);
   return answer;
@@ -157,7 +157,7 @@ int share_open_file(int32_t process, int32_t file, Error *err) {
  * neither in memory nor swapped out was never written. For a mapped file it does not: pages not
  * touched since they were mapped look the same, as do those that only another process wrote. There,
  * every page is read. A page of zeros is not copied, since a hole in the file reads the same. */
-enum { STEP = 512 };                  /* pages examined at a time */
+enum { PAGES_PER_READ = 512 };        /* pages examined at a time */
 #define PAGE_HELD ((uint64_t)3 << 62) /* in memory, or swapped out */
 
 static uint64_t page_bytes(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
@@ -194,9 +194,10 @@ static bool copy_mapped(uint8_t *base, uint8_t *from, const uint8_t *past, int f
 
 static bool copy_private(const uint8_t *base, uint8_t *from, const uint8_t *past, int file,
                          int pagemap) {
-  uint64_t page = page_bytes(), entries[STEP];
-  for (; from < past; from += STEP * page) {
-    uint64_t left = (uint64_t)(past - from) / page, count = left < STEP ? left : STEP;
+  uint64_t page = page_bytes(), entries[PAGES_PER_READ];
+  for (; from < past; from += PAGES_PER_READ * page) {
+    uint64_t left = (uint64_t)(past - from) / page,
+             count = left < PAGES_PER_READ ? left : PAGES_PER_READ;
     size_t want = count * sizeof *entries;
     off_t place = (off_t)((uint64_t)from / page * sizeof *entries);
     bool is_known = pagemap >= 0 && pread(pagemap, entries, want, place) == (ssize_t)want;
@@ -250,7 +251,7 @@ static bool map_private(uint8_t *at, uint64_t size_bytes) {
 }
 
 /* Frees each part in the file once it is copied, so that memory is not used twice. */
-static bool take_part(uint8_t *base, uint64_t at, uint64_t size_bytes, int file, uint8_t *bounce) {
+static bool copy_part(uint8_t *base, uint64_t at, uint64_t size_bytes, int file, uint8_t *bounce) {
   if (!transfer(FROM_FILE, file, bounce, size_bytes, at) || !map_private(base + at, size_bytes))
     return false;
   memcpy(base + at, bounce, size_bytes);
@@ -270,7 +271,7 @@ void share_make_private(uint8_t *base, uint64_t size_bytes, int file) {
     off_t hole = ok && from < size_bytes ? lseek(file, data, SEEK_HOLE) : (off_t)from;
     for (at = from; ok && at < (uint64_t)hole;) {
       uint64_t left = (uint64_t)hole - at, part = left < BOUNCE ? left : BOUNCE;
-      ok = take_part(base, at, part, file, bounce);
+      ok = copy_part(base, at, part, file, bounce);
       at += part;
     }
   }

@@ -2,9 +2,9 @@
  * requests in the same order, and so gets the same places without communication.
  *
  *     0      cuts[0]       cuts[1]    cuts[2]           cuts[3]            size
- *     | empty |    taken    |  empty   |      taken      |      empty       |
+ *     | free  |    taken    |  free    |      taken      |      free        |
  *
- * Cuts are strictly increasing; the space after an even number of cuts is empty. The search is
+ * Cuts are strictly increasing; the space after an even number of cuts is free. The search is
  * linear, as there are some hundreds of windows, not a million. One thread at a time. */
 #ifndef RG_COMM_WINDOW_SPACE_H
 #define RG_COMM_WINDOW_SPACE_H
@@ -25,10 +25,10 @@ typedef struct Space {
 
 void space_init(Space *space, Heap *heap, uint64_t size);
 void space_deinit(Space *space);
-/* Allocates the lowest empty place at a multiple of `align` (a power of two); size_bytes is not 0.
+/* Allocates the lowest free place at a multiple of `align` (a power of two); size_bytes is not 0.
  * SPACE_NONE if no place is large enough, or the host is out of memory. */
 uint64_t space_allocate(Space *space, uint64_t size_bytes, uint64_t align);
-/* Frees a place. False, without any effect, if a part of it is empty, or the host is out of
+/* Frees a place. False, without any effect, if a part of it is free, or the host is out of
  * memory. */
 bool space_free(Space *space, uint64_t at, uint64_t size_bytes);
 

@@ -28,21 +28,21 @@ static Space *space_of(Comm *comm, const Shared *shared) {
   return shared->serial ? &comm->gpu->space : &comm->space;
 }
 
-static bool map_one(Comm *comm, const Shared *shared, int32_t rank, int file, Error *err) {
+static bool map_rank(Comm *comm, const Shared *shared, int32_t rank, int file, Error *err) {
   uint8_t *place = shared_place(comm, shared, rank);
   if (!shared->serial) return share_map(place, shared->size_bytes, file, err);
   return comm->gpu->table->map(comm->gpu->data, (uint64_t)(uintptr_t)place, shared->size_bytes,
                                file, err);
 }
 
-static void unmap_one(Comm *comm, const Shared *shared, int32_t rank) {
+static void unmap_rank(Comm *comm, const Shared *shared, int32_t rank) {
   uint8_t *place = shared_place(comm, shared, rank);
   if (!shared->serial) share_unmap(place, shared->size_bytes);
   else if (comm->gpu->base) comm->gpu->table->unmap(comm->gpu->data, (uint64_t)(uintptr_t)place);
 }
 
 static void unmap_all(Comm *comm, const Shared *shared) {
-  for (int32_t k = 0; k < comm->team_size; k++) unmap_one(comm, shared, comm->team_first + k);
+  for (int32_t k = 0; k < comm->team_size; k++) unmap_rank(comm, shared, comm->team_first + k);
 }
 
 static void forget_shared(Comm *comm, Shared *shared) {
@@ -103,14 +103,14 @@ static bool map_peers(Comm *comm, const Shared *shared, const uint8_t *senders, 
   bool ok = pass_files(comm, shared->file, senders, files, err);
   for (int32_t k = 0; k < comm->team_size; k++) {
     int32_t rank = comm->team_first + k;
-    ok = ok && map_one(comm, shared, rank, rank == comm->rank ? shared->file : files[k], err);
+    ok = ok && map_rank(comm, shared, rank, rank == comm->rank ? shared->file : files[k], err);
     if (files[k] >= 0) close(files[k]);
   }
   heap_free(comm->heap, files);
   return ok;
 }
 
-static bool keep_origins(Comm *comm, Shared *shared, const uint8_t *senders, Error *err) {
+static bool store_origins(Comm *comm, Shared *shared, const uint8_t *senders, Error *err) {
   if (comm_is_one_team(comm) || comm->boot->table->expose || shared->serial) return true;
   shared->origins = heap_alloc(comm->heap, (size_t)comm->size * sizeof *shared->origins);
   if (!shared->origins) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
@@ -146,7 +146,7 @@ static bool exchange(Comm *comm, Shared *shared, Error *failed, Error *err) {
       .call = CALL_WINDOW, .mine = &mine, .mine_bytes = sizeof mine, .failed = failed};
   bool ok = comm_call(comm, &call, senders, err);
   Error why = {0};
-  if (ok && map_peers(comm, shared, senders, &why)) keep_origins(comm, shared, senders, &why);
+  if (ok && map_peers(comm, shared, senders, &why)) store_origins(comm, shared, senders, &why);
   CallOptions done = {.call = CALL_WINDOW, .failed = &why};
   ok = ok && comm_call(comm, &done, NULL, err); /* now all ranks have mapped the files */
   heap_free(comm->heap, senders);
@@ -200,8 +200,8 @@ static uint64_t page_bytes(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 typedef struct Plan {
   uint64_t shared, within;
 } Plan;
-static bool plan(Comm *comm, const Plan *mine, uint64_t size_bytes, uint64_t declared,
-                 const Error *failed, Error *err) {
+static bool agree_on_plan(Comm *comm, const Plan *mine, uint64_t size_bytes, uint64_t declared,
+                          const Error *failed, Error *err) {
   uint8_t *plans = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
   Error no_memory = {0};
   if (!plans) {
@@ -256,7 +256,7 @@ static Window *open_window(Comm *comm, void *memory, uint64_t size_bytes, uint64
                (uint64_t)here - (shared ? (uint64_t)shared->here : from)};
   if (!shared && overlaps_shared(comm, from, past))
     error_set(&why, RG_ERROR_ARGUMENT, "memory that contains a window cannot become one");
-  if (!plan(comm, &mine, size_bytes, declared, &why, err)) return NULL;
+  if (!agree_on_plan(comm, &mine, size_bytes, declared, &why, err)) return NULL;
   shared = find_shared(comm, here, size_bytes); /* all ranks may have dropped it meanwhile */
   if (!shared) {
     Shared what = {
@@ -284,7 +284,7 @@ Window *window_open_gpu(Comm *comm, const SymmetricHeapPart *part, uint64_t size
   forget_freed(comm, part->at, part->at + part->size_bytes);
   Shared *shared = find_shared(comm, here, size_bytes);
   Plan mine = {shared ? shared->number : 0, part->size_bytes};
-  bool ok = plan(comm, &mine, size_bytes, declared, failed, err);
+  bool ok = agree_on_plan(comm, &mine, size_bytes, declared, failed, err);
   shared = find_shared(comm, here, size_bytes); /* all ranks may have dropped it meanwhile */
   if (ok && !shared) {
     Shared what = {.here = here,
@@ -305,7 +305,7 @@ Window *window_open_gpu(Comm *comm, const SymmetricHeapPart *part, uint64_t size
 Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error *err) {
   uint64_t bytes = align_up(size_bytes ? size_bytes : 1, page_bytes());
   Plan none = {0};
-  if (!plan(comm, &none, size_bytes, declared, NULL, err)) return NULL;
+  if (!agree_on_plan(comm, &none, size_bytes, declared, NULL, err)) return NULL;
   Shared what = {.size_bytes = bytes, .file = -1};
   Shared *shared = add_shared(comm, what, err);
   if (!shared) return NULL;
@@ -377,7 +377,7 @@ void window_drop(Window *window) { window->is_dropped = true; }
 void window_dropped(Comm *comm, uint64_t number) {
   for (Window *window = comm->windows; window; window = window->next) {
     if (window->number != number) continue;
-    if (++window->drops == comm->size) remove_window(window);
+    if (++window->drop_count == comm->size) remove_window(window);
     return;
   }
 }
@@ -433,8 +433,8 @@ Window *window_find(const Comm *comm, const void *address) {
   return found;
 }
 
-static bool reach(Window *window, int32_t rank, uint64_t at, void *to, const void *from,
-                  uint64_t size_bytes, Error *err) {
+static bool copy_bytes(Window *window, int32_t rank, uint64_t at, void *to, const void *from,
+                       uint64_t size_bytes, Error *err) {
   const Comm *comm = window->comm;
   const Shared *shared = window->shared;
   uint64_t place = window->offset - shared->offset + at;
@@ -467,10 +467,10 @@ static bool reach(Window *window, int32_t rank, uint64_t at, void *to, const voi
 
 bool window_put(Window *window, int32_t rank, uint64_t at, const void *bytes, uint64_t size_bytes,
                 Error *err) {
-  return reach(window, rank, at, NULL, bytes, size_bytes, err);
+  return copy_bytes(window, rank, at, NULL, bytes, size_bytes, err);
 }
 
 bool window_get(Window *window, int32_t rank, uint64_t at, void *bytes, uint64_t size_bytes,
                 Error *err) {
-  return reach(window, rank, at, bytes, NULL, size_bytes, err);
+  return copy_bytes(window, rank, at, bytes, NULL, size_bytes, err);
 }

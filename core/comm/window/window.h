@@ -46,9 +46,9 @@ struct Window {
   Shared *shared;
   uint8_t *here;
   uint64_t offset, size_bytes;
-  int32_t drops;     /* ranks that dropped it outside a collective call */
-  bool is_dropped;   /* this rank dropped it */
-  bool is_announced; /* and announced that in a collective call */
+  int32_t drop_count; /* ranks that dropped it outside a collective call */
+  bool is_dropped;    /* this rank dropped it */
+  bool is_announced;  /* and announced that in a collective call */
   WindowTables published;
 };
 

@@ -119,7 +119,7 @@ static volatile uint32_t *word_of(const Comm *comm, int32_t rank, uint32_t turn)
 static int pass_messages(Comm *comm, Error *err) {
   comm->epoch = UINT32_MAX - turns / 2; /* epochs wrap on the way */
   for (int32_t k = 0; k < comm->size; k++)
-    atomic_store(&comm->own->slots[k].came, (uint64_t)comm->epoch << 32);
+    atomic_store(&comm->own->slots[k].arrival, (uint64_t)comm->epoch << 32);
   RANK_OK(comm, err, comm_gather(comm, NULL, 0, NULL, err));
   for (uint32_t turn = 1; turn <= turns; turn++) {
     for (int32_t k = 0; k < comm->size; k++) word_of(comm, k, turn)[comm->rank + 1] = turn;
