@@ -87,6 +87,18 @@ static SendResult send_file(Comm *comm, int file, const Sender *to) {
              : SEND_FAILED;
 }
 
+/* The first file of the message; closes the others, as a stranger may send several. */
+static int take_first(const struct cmsghdr *head, int first) {
+  size_t count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+  for (size_t k = 0; k < count; k++) {
+    int file;
+    memcpy(&file, CMSG_DATA(head) + k * sizeof file, sizeof file);
+    if (first < 0) first = file;
+    else close(file);
+  }
+  return first;
+}
+
 /* Receives a file and its sender, as the system reports it; -1 if there is none. */
 static int receive_file(Comm *comm, FileMessage *message_data, int32_t *process) {
   struct iovec part = {message_data, sizeof *message_data};
@@ -101,8 +113,8 @@ static int receive_file(Comm *comm, FileMessage *message_data, int32_t *process)
   if (size < 0) return -1;
   for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
     struct ucred credentials;
-    if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS && file < 0)
-      memcpy(&file, CMSG_DATA(head), sizeof file);
+    if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+      file = take_first(head, file);
     if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_CREDENTIALS) {
       memcpy(&credentials, CMSG_DATA(head), sizeof credentials);
       *process = (int32_t)credentials.pid;

@@ -78,7 +78,8 @@ static int see_peers(Comm *comm, Error *err) {
   return 0;
 }
 
-/* A process that is no rank sends files to one, as if they came from rank 0. */
+/* A process that is not a rank sends files to one, two in each message, as if they came from rank
+ * 0. */
 static void send_as_a_stranger(Comm *comm) {
   struct {
     uint64_t number;
@@ -86,10 +87,10 @@ static void send_as_a_stranger(Comm *comm) {
   } letter = {0};
   struct sockaddr_un name;
   socklen_t length = sizeof name;
-  int file = memfd_create("a stranger's", 0);
+  int files[] = {memfd_create("a stranger's", 0), memfd_create("a stranger's", 0)};
   union {
     struct cmsghdr align;
-    char bytes[CMSG_SPACE(sizeof file)];
+    char bytes[CMSG_SPACE(sizeof files)];
   } control = {0};
   struct iovec part = {&letter, sizeof letter};
   struct msghdr message = {.msg_name = &name,
@@ -100,8 +101,8 @@ static void send_as_a_stranger(Comm *comm) {
   getsockname(comm->file_socket, (struct sockaddr *)&name, &length);
   message.msg_namelen = length;
   struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-  *head = (struct cmsghdr){CMSG_LEN(sizeof file), SOL_SOCKET, SCM_RIGHTS};
-  memcpy(CMSG_DATA(head), &file, sizeof file);
+  *head = (struct cmsghdr){CMSG_LEN(sizeof files), SOL_SOCKET, SCM_RIGHTS};
+  memcpy(CMSG_DATA(head), files, sizeof files);
   int sender = socket(AF_UNIX, SOCK_DGRAM, 0);
   for (int k = 0; k < 6; k++) {
     letter.number = comm->number + 1 + (uint64_t)k;
