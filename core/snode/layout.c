@@ -18,12 +18,12 @@
 #include "snode/refuse.h"
 #include "snode/path.h"
 
-enum { WHOLE_LINE = 64 };
+enum { CACHE_LINE = 64 };
 /* sizes saturate here; snode_check_layout refuses far smaller ones */
-#define UNREACHABLE_SIZE ((uint64_t)1 << 62)
+#define SATURATED_SIZE ((uint64_t)1 << 62)
 
 static uint64_t alignment_of(uint64_t size) {
-  if (size >= WHOLE_LINE) return WHOLE_LINE;
+  if (size >= CACHE_LINE) return CACHE_LINE;
   uint64_t align = 1;
   while (align < size) align *= 2;
   return align;
@@ -31,11 +31,11 @@ static uint64_t alignment_of(uint64_t size) {
 
 static uint64_t saturating_mul(uint64_t a, uint64_t b) {
   uint64_t product;
-  return __builtin_mul_overflow(a, b, &product) || product > UNREACHABLE_SIZE ? UNREACHABLE_SIZE
-                                                                              : product;
+  return __builtin_mul_overflow(a, b, &product) || product > SATURATED_SIZE ? SATURATED_SIZE
+                                                                            : product;
 }
 static uint64_t saturating_add(uint64_t a, uint64_t b) {
-  return a + b > UNREACHABLE_SIZE ? UNREACHABLE_SIZE : a + b;
+  return a + b > SATURATED_SIZE ? SATURATED_SIZE : a + b;
 }
 
 static uint64_t element_size(const SNodeComponent *component) {
@@ -44,7 +44,7 @@ static uint64_t element_size(const SNodeComponent *component) {
 }
 
 /* Lays out a number of a struct that begins at *start, where its first number is. */
-static uint64_t lay_number(SNodeComponent *component, uint64_t end, uint64_t *start) {
+static uint64_t layout_number(SNodeComponent *component, uint64_t end, uint64_t *start) {
   if (component->part == 0) *start = align_up(end, component->whole_alignment);
   component->offset = *start + component->within;
   component->stride = 0;
@@ -52,13 +52,13 @@ static uint64_t lay_number(SNodeComponent *component, uint64_t end, uint64_t *st
 }
 
 /* Lays out the components of one cell one after another; returns their total size. */
-static uint64_t lay_record(SNode *node) {
+static uint64_t layout_record(SNode *node) {
   uint64_t end = 0, start = 0;
   for (int k = 0; k < node->component_count; k++) {
     SNodeComponent *component = &node->components[k];
     uint64_t size = element_size(component);
     if (component->whole_size) {
-      end = lay_number(component, end, &start);
+      end = layout_number(component, end, &start);
       continue;
     }
     component->offset = align_up(end, alignment_of(size));
@@ -68,7 +68,7 @@ static uint64_t lay_record(SNode *node) {
   return end;
 }
 
-static uint64_t lay_runs(SNode *node, uint64_t cells) {
+static uint64_t layout_runs(SNode *node, uint64_t cells) {
   uint64_t end = 0;
   for (int k = 0; k < node->component_count; k++) {
     SNodeComponent *component = &node->components[k];
@@ -80,8 +80,8 @@ static uint64_t lay_runs(SNode *node, uint64_t cells) {
   return end;
 }
 
-static uint64_t lay_records(SNode *node, uint64_t cells) {
-  uint64_t record = lay_record(node), align = 1;
+static uint64_t layout_records(SNode *node, uint64_t cells) {
+  uint64_t record = layout_record(node), align = 1;
   for (int k = 0; k < node->component_count; k++) {
     uint64_t needed = alignment_of(element_size(&node->components[k]));
     if (needed > align) align = needed;
@@ -91,8 +91,8 @@ static uint64_t lay_records(SNode *node, uint64_t cells) {
   return saturating_mul(record, cells);
 }
 
-static uint64_t lay_cells(SNode *node, uint64_t cells) {
-  return node->aos ? lay_records(node, cells) : lay_runs(node, cells);
+static uint64_t layout_cells(SNode *node, uint64_t cells) {
+  return node->aos ? layout_records(node, cells) : layout_runs(node, cells);
 }
 
 /* -- interchangeable fields -------------------------------------------------------------------- */
@@ -122,7 +122,7 @@ static void find_interchangeable(SNode *node) {
 }
 
 /* Lays out a row: the list it belongs to, then the numbers of an element, each in 4 or 8 bytes. */
-static void lay_row(SNode *list) {
+static void layout_row(SNode *list) {
   uint64_t end = SNODE_ROW_NUMBERS, align = SNODE_ROW_NUMBERS;
   for (int k = 0; k < list->component_count; k++) {
     SNodeComponent *component = &list->components[k];
@@ -135,21 +135,21 @@ static void lay_row(SNode *list) {
   list->row_bytes = (uint32_t)align_up(end, align);
 }
 
-static uint64_t whole_lines(uint64_t bytes) {
-  return align_up(max_i64((int64_t)bytes, 1), WHOLE_LINE);
+static uint64_t round_to_lines(uint64_t bytes) {
+  return align_up(max_i64((int64_t)bytes, 1), CACHE_LINE);
 }
 
-static void lay_mask(SNode *node, uint64_t *size) {
+static void layout_mask(SNode *node, uint64_t *size) {
   node->mask_offset = align_up(*size, 8);
   *size = saturating_add(node->mask_offset, saturating_mul(8, (node->cell_count + 63) / 64));
 }
 
 /* Lays out a node: one cell, or a list's chunk. */
-static void lay_managed(SNode *node) {
+static void layout_managed(SNode *node) {
   bool has_lists = snode_has_lists(node);
-  uint64_t size = has_lists ? lay_cells(node, (uint64_t)node->chunk) : lay_record(node);
-  node->node_size = whole_lines(size);
-  if (has_lists) lay_row(node);
+  uint64_t size = has_lists ? layout_cells(node, (uint64_t)node->chunk) : layout_record(node);
+  node->node_size = round_to_lines(size);
+  if (has_lists) layout_row(node);
 }
 
 static uint64_t slots_size(const SNode *node) {
@@ -162,16 +162,16 @@ static uint64_t slots_size(const SNode *node) {
 static uint64_t container_size(SNode *node) {
   if (snode_has_slots(node)) return slots_size(node);
   if (!snode_has(node, SNODE_CELLS)) return 0;
-  uint64_t size = lay_cells(node, node->cell_count);
-  if (snode_has_bits(node)) lay_mask(node, &size);
+  uint64_t size = layout_cells(node, node->cell_count);
+  if (snode_has_bits(node)) layout_mask(node, &size);
   return size;
 }
 
 /* Depth is limited by SNODE_MAX_DEPTH, so this may recurse. */
-static void lay_node(SNode *node) {
+static void layout_node(SNode *node) {
   for (int k = 0; k < node->component_count; k++)
-    if (node->components[k].child) lay_node(node->components[k].child);
-  if (snode_is_managed(node)) lay_managed(node);
+    if (node->components[k].child) layout_node(node->components[k].child);
+  if (snode_is_managed(node)) layout_managed(node);
   uint64_t size = container_size(node);
   node->container_size = align_up(size, alignment_of(size));
   find_interchangeable(node);
@@ -262,9 +262,9 @@ bool snode_layout(SNodeTree *tree, const char *fixed_at, Error *err) {
   int next = 0;
   number_node(snode_root(tree), &next);
   sort_nodes(tree);
-  lay_node(snode_root(tree));
+  layout_node(snode_root(tree));
   tree->is_sparse = tree->manager_count > 0;
-  tree->root_size = align_up(max_i64((int64_t)snode_root(tree)->container_size, 1), WHOLE_LINE);
+  tree->root_size = align_up(max_i64((int64_t)snode_root(tree)->container_size, 1), CACHE_LINE);
   tree->layout_hash = hash_node(0, snode_root(tree));
   if (!snode_check_layout(tree, err) || !make_paths(tree, err)) return false;
   size_t length = fixed_at ? strlen(fixed_at) : 0;

@@ -73,7 +73,7 @@ static void fill_step(SNodeStep *step, const SNode *node, const SNode *of,
 
 /* Multiplies the weights for the step above `node`: one of its cells contains a whole container of
  * `node`. Below a hash the product may wrap, as no index is that large. */
-static void weigh(const SNode *node, const SNode *of, int64_t weights[SNODE_MAX_AXES]) {
+static void multiply_weights(const SNode *node, const SNode *of, int64_t weights[SNODE_MAX_AXES]) {
   for (int k = 0; k < node->axis_count; k++) {
     int64_t *weight = &weights[snode_axis_position(of, node->axes[k])];
     *weight = snode_has_lists(node) ? node->sizes[k]
@@ -97,7 +97,7 @@ SNodePath *snode_path_create(const SNode *node) {
   if (snode_has_lists(node)) fill_chunk_step(&path->steps[count - 1], node, weights);
   for (const SNode *at = node; at; at = at->parent) {
     fill_step(&path->steps[at->depth], at, node, weights);
-    weigh(at, node, weights);
+    multiply_weights(at, node, weights);
   }
   return path;
 }

@@ -16,11 +16,11 @@ typedef struct ReadPacked {
   SNodePacked packed;
 } ReadPacked;
 
-enum { MOST_PACKED = 64 };
+enum { MAX_PACKED = 64 };
 typedef struct Reading {
   const char *at;
   Error *err;
-  ReadPacked packed[MOST_PACKED];
+  ReadPacked packed[MAX_PACKED];
   int packed_count;
 } Reading;
 
@@ -51,7 +51,7 @@ static Str read_word(Reading *r) {
   return (Str){begin, (int)(r->at - begin)};
 }
 
-enum { NAME_BYTES = 128, MOST_COMPONENTS = 1 << 20 };
+enum { NAME_BYTES = 128, MAX_COMPONENTS = 1 << 20 };
 static const char *copy_name(Str word, char buffer[NAME_BYTES]) {
   int length = word.length < NAME_BYTES ? word.length : NAME_BYTES - 1;
   memcpy(buffer, word.data, (size_t)length);
@@ -105,14 +105,14 @@ static bool read_node(Reading *r, SNode *parent, SNodeKind kind) {
 static bool read_derivative(Reading *r, const char *word, int *component) {
   const char *before = r->at;
   int64_t number;
-  bool is_there = str_is(read_word(r), word);
+  bool is_word = str_is(read_word(r), word);
   skip_space(r);
-  if (!is_there || !is_digit(*r->at)) {
+  if (!is_word || !is_digit(*r->at)) {
     r->at = before;
     return true;
   }
   if (!read_size(r, &number)) return false;
-  if (number >= MOST_COMPONENTS) return refuse(r, "the number of a component before this");
+  if (number >= MAX_COMPONENTS) return refuse(r, "the number of a component before this");
   *component = (int)number + 1;
   return true;
 }
@@ -128,7 +128,7 @@ static bool read_derivatives(Reading *r, Derivatives *found) {
 
 static bool read_numbers(Reading *r, int count, int64_t *numbers) {
   for (int k = 0; k < count; k++)
-    if (!read_size(r, &numbers[k]) || numbers[k] > MOST_COMPONENTS) return refuse(r, "a number");
+    if (!read_size(r, &numbers[k]) || numbers[k] > MAX_COMPONENTS) return refuse(r, "a number");
   return true;
 }
 
@@ -138,7 +138,7 @@ static bool read_packed(Reading *r, SNode *parent) {
   char name[NAME_BYTES];
   Packed as;
   Type whole;
-  if (r->packed_count == MOST_PACKED) return refuse(r, "fewer packed numbers before this");
+  if (r->packed_count == MAX_PACKED) return refuse(r, "fewer packed numbers before this");
   if (!accept(r, '"')) return refuse(r, "a packed type in quotes");
   Str type = {r->at, (int)strcspn(r->at, "\"")};
   r->at += type.length;

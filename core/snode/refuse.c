@@ -76,7 +76,7 @@ static bool check_own_axes(const SNode *parent, SNodeKind kind, const char *axes
 }
 
 bool snode_check_chunk(SNodeKind kind, int64_t n, int64_t *chunk, Error *err) {
-  enum { USUAL_CHUNK = 32 };
+  enum { DEFAULT_CHUNK = 32 };
   if (!snode_kind_has(kind, SNODE_LISTS)) {
     if (!*chunk) return true;
     return error_set(err, RG_ERROR_TREE_DECLARATION, "only a dynamic node has chunks, not a %s one",
@@ -89,7 +89,7 @@ bool snode_check_chunk(SNodeKind kind, int64_t n, int64_t *chunk, Error *err) {
   if (*chunk < 0)
     return error_set(err, RG_ERROR_TREE_DECLARATION, "a chunk has at least 1 element, not %lld",
                      (long long)*chunk);
-  if (!*chunk) *chunk = USUAL_CHUNK;
+  if (!*chunk) *chunk = DEFAULT_CHUNK;
   if (*chunk > n) *chunk = n;
   return true;
 }

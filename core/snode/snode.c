@@ -62,7 +62,7 @@ static SNode *node_create(SNodeTree *tree, SNodeKind kind, const char *name) {
 }
 
 /* Makes room for one more item in a heap array. */
-static bool make_room(Heap *heap, void **items, size_t item_bytes, int count, int *capacity) {
+static bool ensure_capacity(Heap *heap, void **items, size_t item_bytes, int count, int *capacity) {
   if (count < *capacity) return true;
   int larger = *capacity ? *capacity * 2 : 4;
   void *grown = heap_resize(heap, *items, item_bytes * (size_t)larger);
@@ -73,8 +73,8 @@ static bool make_room(Heap *heap, void **items, size_t item_bytes, int count, in
 }
 
 static bool tree_add_node(SNodeTree *tree, SNode *node) {
-  if (!make_room(tree->heap, (void **)&tree->nodes, sizeof *tree->nodes, tree->node_count,
-                 &tree->node_capacity))
+  if (!ensure_capacity(tree->heap, (void **)&tree->nodes, sizeof *tree->nodes, tree->node_count,
+                       &tree->node_capacity))
     return false;
   node->id = tree->node_count;
   tree->nodes[tree->node_count++] = node;
@@ -110,8 +110,8 @@ void snode_tree_release(SNodeTree *tree) {
 }
 
 static SNodeComponent *next_component(SNode *node) {
-  if (!make_room(node->tree->heap, (void **)&node->components, sizeof *node->components,
-                 node->component_count, &node->component_capacity))
+  if (!ensure_capacity(node->tree->heap, (void **)&node->components, sizeof *node->components,
+                       node->component_count, &node->component_capacity))
     return NULL;
   return &node->components[node->component_count];
 }

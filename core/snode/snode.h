@@ -183,7 +183,8 @@ int snode_place(SNode *node, Type type, const char *name, Error *err);
  * the numbers must be placed in order. */
 int snode_place_part(SNode *node, const TypeTable *types, Type whole, int part, const char *name,
                      Error *err);
-/* Says that the component is packed in a word, which has been placed. Before layout. */
+/* Declares that the component is packed in a word, which has been placed before. Only before
+ * layout. */
 bool snode_set_packed(SNode *node, int component, const SNodePacked *packed, Error *err);
 /* Component `gradient` of the node, which has the same type, holds the gradient of `component`. */
 void snode_set_gradient(SNode *node, int component, int gradient);
