@@ -8,39 +8,39 @@
  * The file is not trusted: every number is checked before a tree is touched. */
 #include "snapshot/arrangement.h"
 
-typedef struct Arranging {
+typedef struct ArrangedState {
   const ArrangedManager *from;
   Tree *tree;
   RtManager *manager;
-} Arranging;
+} ArrangedState;
 
-typedef struct Place {
+typedef struct NodeRecord {
   uint32_t handle;
   RtNodeInfo *info;
   uint8_t *state;
   uint32_t *position, *touched;
-} Place;
+} NodeRecord;
 
-static Place place_of(const Arranging *a, uint32_t number) {
+static NodeRecord record_of(const ArrangedState *a, uint32_t number) {
   RtTree *tree = &a->tree->rt;
   RtChunk *chunk = &tree->chunks[a->manager->first_chunk - 1];
   while (number - chunk->first_number >= chunk->node_count) chunk = &tree->chunks[chunk->next - 1];
   uint32_t index = number - chunk->first_number;
   uint64_t at = (uint64_t)(chunk->nodes - tree->base) + index * a->manager->node_size;
-  return (Place){(uint32_t)(at / RT_GRANULE),
-                 (RtNodeInfo *)(void *)(chunk->infos + index * a->manager->info_stride),
-                 chunk->states + index, chunk->positions + index, chunk->touched + index};
+  return (NodeRecord){(uint32_t)(at / RT_GRANULE),
+                      (RtNodeInfo *)(void *)(chunk->infos + index * a->manager->info_stride),
+                      chunk->states + index, chunk->positions + index, chunk->touched + index};
 }
 
 /* -- validation -------------------------------------------------------------------------------- */
 
-enum { IS_HANDED = 1, IS_TAKEN = 2, IS_LISTED = 4, IS_TOUCHED = 8, IS_LIVE = 16 };
+enum { IS_HANDED_OUT = 1, IS_TAKEN = 2, IS_LISTED = 4, IS_TOUCHED = 8, IS_LIVE = 16 };
 
 /* Checks that each number is a node that was handed out, and in no other set. */
 static bool mark(uint8_t *marks, uint32_t total, Words numbers, uint8_t as) {
   for (uint32_t k = 0; k < numbers.count; k++) {
     uint32_t number = numbers.at[k];
-    if (number >= total || !(marks[number] & IS_HANDED) || marks[number] & as) return false;
+    if (number >= total || !(marks[number] & IS_HANDED_OUT) || marks[number] & as) return false;
     marks[number] |= as;
   }
   return true;
@@ -48,7 +48,7 @@ static bool mark(uint8_t *marks, uint32_t total, Words numbers, uint8_t as) {
 
 /* Checks that every node that was handed out is active or free, and that the list has the active
  * ones, except for recorded changes. */
-static bool can_be_marked(const ArrangedManager *from, uint8_t mark) {
+static bool is_consistent(const ArrangedManager *from, uint8_t mark) {
   if (!mark) return true;
   bool is_live = mark & IS_LIVE, is_listed = mark & IS_LISTED, is_touched = mark & IS_TOUCHED;
   if (!(mark & IS_TAKEN)) return false;
@@ -65,7 +65,7 @@ static bool mark_all(const ArrangedManager *from, uint8_t *marks, uint32_t total
   for (uint32_t w = 0; ok && w < from->head.workers; w++)
     ok = mark(marks, total, from->own_free[w], IS_TAKEN) &&
          mark(marks, total, from->touched[w], IS_TOUCHED);
-  for (uint32_t k = 0; ok && k < total; k++) ok = can_be_marked(from, marks[k]);
+  for (uint32_t k = 0; ok && k < total; k++) ok = is_consistent(from, marks[k]);
   return ok;
 }
 
@@ -74,12 +74,12 @@ static const ArrangedChunk *chunks_of(const ArrangedManager *from, uint32_t *cou
   return (const ArrangedChunk *)(const void *)from->chunks.at;
 }
 
-static bool can_be(const Arranging *a) {
+static bool is_valid(const ArrangedState *a) {
   uint32_t count, total = 0;
   const ArrangedChunk *chunks = chunks_of(a->from, &count);
   if (a->from->head.node_granules * (uint64_t)RT_GRANULE != a->manager->node_size) return false;
   for (uint32_t k = 0; k < count; k++)
-    if (chunks[k].handed > chunks[k].node_count ||
+    if (chunks[k].handed_out > chunks[k].node_count ||
         __builtin_add_overflow(total, chunks[k].node_count, &total))
       return false;
   if (total > a->tree->rt.reserved / RT_GRANULE) return false;
@@ -87,7 +87,7 @@ static bool can_be(const Arranging *a) {
   uint8_t *marks = heap_alloc(heap, total), *at = marks;
   if (!marks) return false;
   for (uint32_t k = 0; k < count; at += chunks[k++].node_count)
-    memset(at, IS_HANDED, chunks[k].handed);
+    memset(at, IS_HANDED_OUT, chunks[k].handed_out);
   bool ok = mark_all(a->from, marks, total);
   heap_free(heap, marks);
   return ok;
@@ -95,19 +95,19 @@ static bool can_be(const Arranging *a) {
 
 /* -- begin ------------------------------------------------------------------------------------- */
 
-static bool make_chunks(const Arranging *a, int32_t number) {
+static bool make_chunks(const ArrangedState *a, int32_t number) {
   uint32_t count;
   const ArrangedChunk *chunks = chunks_of(a->from, &count);
   for (uint32_t k = 0; k < count; k++) {
     if (!rt_chunk_make(&a->tree->rt, number, chunks[k].segments)) return false;
     RtChunk *chunk = &a->tree->rt.chunks[a->manager->last_chunk - 1];
     if (chunk->node_count != chunks[k].node_count) return false;
-    chunk->handed = chunks[k].handed;
+    chunk->handed = chunks[k].handed_out;
   }
   return true;
 }
 
-static void open_chunk(const Arranging *a) {
+static void find_open_chunk(const ArrangedState *a) {
   const RtChunk *chunks = a->tree->rt.chunks;
   uint32_t at = a->manager->first_chunk;
   while (at && chunks[at - 1].handed == chunks[at - 1].node_count && chunks[at - 1].next)
@@ -116,37 +116,37 @@ static void open_chunk(const Arranging *a) {
 }
 
 /* Prepends the nodes to the list; returns the last of them, or 0 if there are none. */
-static uint32_t link(const Arranging *a, Words numbers, uint32_t *first) {
-  uint32_t last = 0, rest = *first;
+static uint32_t prepend_nodes(const ArrangedState *a, Words numbers, uint32_t *first) {
+  uint32_t last = 0, rest_of_list = *first;
   for (uint32_t k = 0; k < numbers.count; k++) {
-    Place place = place_of(a, numbers.at[k]);
-    *first = last = place.handle;
-    first = &place.info->next;
+    NodeRecord record = record_of(a, numbers.at[k]);
+    *first = last = record.handle;
+    first = &record.info->next;
   }
-  *first = rest;
+  *first = rest_of_list;
   return last;
 }
 
-static Arranging arranging(const Arrangement *arrangement, Tree *tree, int32_t number) {
-  return (Arranging){&arrangement->managers[number], tree, &tree->rt.managers[number]};
+static ArrangedState state_of(const Arrangement *arrangement, Tree *tree, int32_t number) {
+  return (ArrangedState){&arrangement->managers[number], tree, &tree->rt.managers[number]};
 }
 
 bool arrangement_begin(const Arrangement *arrangement, Tree *tree) {
   bool ok = arrangement_is_known(tree) && arrangement->count == tree->rt.manager_count;
   for (int32_t m = 0; ok && m < arrangement->count; m++) {
-    Arranging a = arranging(arrangement, tree, m);
-    ok = !a.manager->first_chunk && can_be(&a);
+    ArrangedState a = state_of(arrangement, tree, m);
+    ok = !a.manager->first_chunk && is_valid(&a);
   }
   for (int32_t m = 0; ok && m < arrangement->count; m++) {
-    Arranging a = arranging(arrangement, tree, m);
+    ArrangedState a = state_of(arrangement, tree, m);
     ok = make_chunks(&a, m);
     if (!ok) break;
-    open_chunk(&a);
-    link(&a, a.from->live, &a.manager->locals[0].free);
-    link(&a, a.from->free, &a.manager->free);
-    link(&a, a.from->recycled, &a.manager->free);
+    find_open_chunk(&a);
+    prepend_nodes(&a, a.from->live, &a.manager->locals[0].free);
+    prepend_nodes(&a, a.from->free, &a.manager->free);
+    prepend_nodes(&a, a.from->recycled, &a.manager->free);
     for (uint32_t w = 0; w < a.from->head.workers; w++)
-      link(&a, a.from->own_free[w], &a.manager->free);
+      prepend_nodes(&a, a.from->own_free[w], &a.manager->free);
   }
   if (ok) return true;
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
@@ -162,23 +162,23 @@ bool arrangement_begin(const Arrangement *arrangement, Tree *tree) {
 
 /* -- end --------------------------------------------------------------------------------------- */
 
-static void free_lists(const Arranging *a) {
+static void restore_free_lists(const ArrangedState *a) {
   int32_t workers = a->tree->store->device->worker_count;
   RtManager *manager = a->manager;
   manager->free = 0;
   for (int32_t w = 0; w < workers; w++) manager->locals[w].free = 0;
-  link(a, a->from->free, &manager->free);
-  manager->recycled_last = link(a, a->from->recycled, &manager->recycled);
+  prepend_nodes(a, a->from->free, &manager->free);
+  manager->recycled_last = prepend_nodes(a, a->from->recycled, &manager->recycled);
   manager->recycled_count = a->from->recycled.count;
   for (uint32_t k = 0; k < a->from->recycled.count; k++)
-    *place_of(a, a->from->recycled.at[k]).state = RT_NODE_USED;
+    *record_of(a, a->from->recycled.at[k]).state = RT_NODE_USED;
   for (uint32_t w = 0; w < a->from->head.workers; w++) {
     bool is_here = w < (uint32_t)workers; /* false if this run has fewer workers */
-    link(a, a->from->own_free[w], is_here ? &manager->locals[w].free : &manager->free);
+    prepend_nodes(a, a->from->own_free[w], is_here ? &manager->locals[w].free : &manager->free);
   }
 }
 
-static void forget(const Arranging *a) {
+static void clear_positions(const ArrangedState *a) {
   RtTree *tree = &a->tree->rt;
   for (uint32_t at = a->manager->first_chunk; at; at = tree->chunks[at - 1].next) {
     const RtChunk *chunk = &tree->chunks[at - 1];
@@ -190,20 +190,20 @@ static void forget(const Arranging *a) {
 }
 
 /* Restores the touched lists; the last number is the head of a worker's list. */
-static void touch(const Arranging *a) {
+static void restore_touched(const ArrangedState *a) {
   uint32_t workers = (uint32_t)a->tree->store->device->worker_count;
   for (uint32_t w = 0; w < a->from->head.workers; w++) {
     RtLocal *local = &a->manager->locals[w < workers ? w : 0];
     for (uint32_t k = a->from->touched[w].count; k-- > 0;) {
-      Place place = place_of(a, a->from->touched[w].at[k]);
-      *place.touched = local->touched ? local->touched : RT_TOUCHED_END;
-      local->touched = place.handle;
+      NodeRecord record = record_of(a, a->from->touched[w].at[k]);
+      *record.touched = local->touched ? local->touched : RT_TOUCHED_END;
+      local->touched = record.handle;
       local->touched_count++;
     }
   }
 }
 
-static bool list(const Arranging *a) {
+static bool restore_list(const ArrangedState *a) {
   RtManager *manager = a->manager;
   RtContext *context = storage_context(a->tree);
   uint64_t capacity = manager->list_capacity ? manager->list_capacity : 64;
@@ -217,10 +217,10 @@ static bool list(const Arranging *a) {
   }
   manager->list_count = a->from->list.count;
   for (uint32_t k = 0; k < a->from->list.count; k++) {
-    Place place = place_of(a, a->from->list.at[k]);
+    NodeRecord record = record_of(a, a->from->list.at[k]);
     manager->list[k] =
-        (RtListEntry){.handle = place.handle, .coordinates = place.info->coordinates};
-    *place.position = k + 1;
+        (RtListEntry){.handle = record.handle, .coordinates = record.info->coordinates};
+    *record.position = k + 1;
   }
   return true;
 }
@@ -233,17 +233,17 @@ bool arrangement_fits(const Arrangement *arrangement, const Tree *tree) {
 
 bool arrangement_end(const Arrangement *arrangement, Tree *tree, Error *err) {
   for (int32_t m = 0; m < arrangement->count; m++) {
-    Arranging a = arranging(arrangement, tree, m);
+    ArrangedState a = state_of(arrangement, tree, m);
     uint32_t flags = a.from->head.flags;
-    free_lists(&a);
-    forget(&a);
+    restore_free_lists(&a);
+    clear_positions(&a);
     a.manager->version += 2; /* newer than any list that exists */
     a.manager->list_version = 0;
     a.manager->list_count = 0;
     a.manager->list_drift = a.from->head.drift;
     if (!(flags & ARRANGED_HAS_LIST)) continue;
-    touch(&a);
-    if (!list(&a))
+    restore_touched(&a);
+    if (!restore_list(&a))
       return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of nodes");
     a.manager->list_version = a.manager->version - (flags & ARRANGED_IS_CURRENT ? 0 : 1);
   }

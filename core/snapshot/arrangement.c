@@ -6,22 +6,22 @@ bool arrangement_is_known(const Tree *tree) { return device_is_unified(tree->sto
 /* -- the numbers of nodes ---------------------------------------------------------------------- */
 
 static uint32_t number_of(const RtTree *tree, const RtManager *manager, uint32_t handle) {
-  uint64_t place = (uint64_t)RT_GRANULE * handle;
-  const RtChunk *chunk = &tree->chunks[tree->segment_owner[place / RT_SEGMENT] - 1];
-  uint64_t in_chunk = place - (uint64_t)(chunk->nodes - tree->base);
+  uint64_t offset = (uint64_t)RT_GRANULE * handle;
+  const RtChunk *chunk = &tree->chunks[tree->segment_owner[offset / RT_SEGMENT] - 1];
+  uint64_t in_chunk = offset - (uint64_t)(chunk->nodes - tree->base);
   return chunk->first_number + (uint32_t)(in_chunk / manager->node_size);
 }
 
 static const RtNodeInfo *info_of(const RtTree *tree, const RtManager *manager, uint32_t handle) {
-  uint64_t place = (uint64_t)RT_GRANULE * handle;
-  const RtChunk *chunk = &tree->chunks[tree->segment_owner[place / RT_SEGMENT] - 1];
+  uint64_t offset = (uint64_t)RT_GRANULE * handle;
+  const RtChunk *chunk = &tree->chunks[tree->segment_owner[offset / RT_SEGMENT] - 1];
   uint32_t index = number_of(tree, manager, handle) - chunk->first_number;
   return (const RtNodeInfo *)(const void *)(chunk->infos + index * manager->info_stride);
 }
 
 static uint32_t touched_after(const RtTree *tree, const RtManager *manager, uint32_t handle) {
-  uint64_t place = (uint64_t)RT_GRANULE * handle;
-  const RtChunk *chunk = &tree->chunks[tree->segment_owner[place / RT_SEGMENT] - 1];
+  uint64_t offset = (uint64_t)RT_GRANULE * handle;
+  const RtChunk *chunk = &tree->chunks[tree->segment_owner[offset / RT_SEGMENT] - 1];
   return chunk->touched[number_of(tree, manager, handle) - chunk->first_number];
 }
 
@@ -130,14 +130,13 @@ static bool read_words(Scratch *memory, Unpacker *unpacker, Words *words, Error 
 }
 
 static bool read_head(Scratch *memory, Unpacker *unpacker, ArrangedHead *head, Error *err) {
-  enum { MOST_WORKERS = 1 << 16 };
+  enum { MAX_WORKERS = 1 << 16 };
   Words words;
   if (!read_words(memory, unpacker, &words, err)) return false;
   if (words.count * sizeof(uint32_t) != sizeof *head)
     return unpack_refuse(unpacker, "has an invalid arrangement", err);
   memcpy(head, words.at, sizeof *head);
-  return head->workers <= MOST_WORKERS ||
-         unpack_refuse(unpacker, "has an invalid arrangement", err);
+  return head->workers <= MAX_WORKERS || unpack_refuse(unpacker, "has an invalid arrangement", err);
 }
 
 static bool read_manager(Scratch *memory, Unpacker *unpacker, ArrangedManager *manager,

@@ -27,7 +27,7 @@ typedef struct ArrangedHead {
   uint32_t node_granules, flags, drift, workers;
 } ArrangedHead;
 typedef struct ArrangedChunk {
-  uint32_t segments, node_count, handed;
+  uint32_t segments, node_count, handed_out;
 } ArrangedChunk;
 
 typedef struct ArrangedManager {

@@ -110,19 +110,19 @@ void directory_describe(StrBuf *out, const char *text, const char *other) {
   if (is_level) describe_level(out, &line);
   else if (is_field) strbuf_format(out, "a field of %.*s", type.length, type.data);
   else strbuf_text(out, "nothing more");
-  int place = is_level ? 2 : 1; /* of the number of the level above it */
+  int word = is_level ? 2 : 1; /* of the number of the level above it */
   if ((is_level || is_field) && has_other && line.count == other_line.count &&
-      !str_equal(line.words[place], other_line.words[place]))
-    strbuf_format(out, " below level %.*s", line.words[place].length, line.words[place].data);
+      !str_equal(line.words[word], other_line.words[word]))
+    strbuf_format(out, " below level %.*s", line.words[word].length, line.words[word].data);
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
 char *directory_read(Scratch *scratch, Unpacker *unpacker, Error *err) {
   uint32_t length;
-  enum { MOST = 64 << 20 };
+  enum { MAX_BYTES = 64 << 20 };
   if (!unpack_read(unpacker, &length, sizeof length, err)) return NULL;
-  if (length > MOST) return unpack_refuse(unpacker, "has an invalid directory", err), NULL;
+  if (length > MAX_BYTES) return unpack_refuse(unpacker, "has an invalid directory", err), NULL;
   char *text = scratch_alloc(scratch, (size_t)length + 1);
   if (!unpack_read(unpacker, text, length, err)) return NULL;
   if (length && text[length - 1] == '\n' && strlen(text) == length) return text;

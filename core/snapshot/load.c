@@ -147,8 +147,8 @@ static bool compare_tree(Loading *l, const Source *source, const Tree *tree, con
 }
 
 /* Pairs an object of the snapshot with one of the program; each may be in one pair only. */
-static bool enter(const Loading *l, Source *source, const Source *sources, int count, void *into,
-                  const char *name, const char *what, Error *err) {
+static bool pair_with(const Loading *l, Source *source, const Source *sources, int count,
+                      void *into, const char *name, const char *what, Error *err) {
   if (source->into && source->into != into)
     return error_set(err, RG_ERROR_ARGUMENT,
                      "'%.60s' and '%.60s' belong to one %s in snapshot '%.100s', but to two here",
@@ -169,7 +169,7 @@ static bool load_into_tree(Loading *l, uint64_t number, Tree *tree, const char *
   if (!source) return refuse(l, err);
   if (tree->store != l->store)
     return error_set(err, RG_ERROR_RUNTIME_MIX, "'%.100s' belongs to another runtime", name);
-  return enter(l, source, l->trees, l->tree_count, tree, name, "tree", err) &&
+  return pair_with(l, source, l->trees, l->tree_count, tree, name, "tree", err) &&
          tree_lay_out(tree, "its first use", err) && tree_check_own(tree, err) &&
          compare_tree(l, source, tree, name, err);
 }
@@ -188,7 +188,7 @@ static bool load_into_array(Loading *l, uint64_t number, Array *array, const cha
                      "'%.100s' is not an array that can be written as a "
                      "block",
                      name);
-  if (!enter(l, source, l->arrays, l->array_count, array, name, "array", err)) return false;
+  if (!pair_with(l, source, l->arrays, l->array_count, array, name, "array", err)) return false;
   if (is_alike(source->type, str_of(array->type_name)) && str_is(source->shape, shape)) return true;
   return error_set(err, RG_ERROR_ARGUMENT,
                    "'%.60s' is an array of %.*s with shape %.*s in snapshot '%.100s', and here one "
@@ -207,7 +207,7 @@ static const char *word_of(const RgValue *value) {
   return value->kind == RG_VALUE_FIELD ? "field" : "node";
 }
 
-static bool check_place(const Loading *l, uint64_t there, const RgSaved *item, Error *err) {
+static bool check_position(const Loading *l, uint64_t there, const RgSaved *item, Error *err) {
   const Field *field = (Field *)item->value.field;
   const Node *node = (Node *)item->value.node;
   bool is_field = item->value.kind == RG_VALUE_FIELD;
@@ -230,7 +230,8 @@ static bool load_handle(Loading *l, const DirectoryLine *line, RgSaved *item, Er
     return false;
   const Node *node =
       value->kind == RG_VALUE_FIELD ? ((Field *)value->field)->node : (Node *)value->node;
-  return load_into_tree(l, number, node->tree, item->name, err) && check_place(l, place, item, err);
+  return load_into_tree(l, number, node->tree, item->name, err) &&
+         check_position(l, place, item, err);
 }
 
 static bool load_value(Loading *l, const DirectoryLine *line, RgSaved *item, Error *err) {
@@ -281,12 +282,12 @@ static uint64_t bytes_of(const Array *array) {
 
 /* Does the part have as many bytes as the array? */
 static bool check_array_part(Loading *l, const Source *source, Error *err) {
-  uint8_t room[1 << 14];
+  uint8_t buffer[1 << 14];
   uint64_t left = bytes_of(source->into);
   if (!unpack_seek(l->unpacker, source->content, err)) return false;
   while (left) {
-    size_t now = left < sizeof room ? (size_t)left : sizeof room;
-    if (!unpack_read(l->unpacker, room, now, err)) return false;
+    size_t now = left < sizeof buffer ? (size_t)left : sizeof buffer;
+    if (!unpack_read(l->unpacker, buffer, now, err)) return false;
     left -= now;
   }
   return unpack_is_at_end(l->unpacker) ||
@@ -356,22 +357,22 @@ bool snapshot_load(Store *store, RtRandom *random, const char *path, RgSaved *it
   return ok;
 }
 
-typedef struct Showing {
+typedef struct TextReading {
   Store *store;
   const char *path, *text;
   Unpacker *unpacker;
-} Showing;
+} TextReading;
 
-static bool show(void *data, Error *err) {
-  Showing *s = data;
+static bool read_text(void *data, Error *err) {
+  TextReading *s = data;
   s->unpacker = unpack_open(s->store->heap, s->path, &snapshot_format, err);
   s->text = s->unpacker ? directory_read(store_text(s->store), s->unpacker, err) : NULL;
   return s->text;
 }
 
 bool snapshot_text(Store *store, const char *path, const char **text, Error *err) {
-  Showing s = {.store = store, .path = path};
-  bool ok = guard_run(show, &s, err);
+  TextReading s = {.store = store, .path = path};
+  bool ok = guard_run(read_text, &s, err);
   unpack_close(s.unpacker);
   *text = s.text;
   return ok;

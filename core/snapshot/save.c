@@ -79,7 +79,7 @@ static bool check_names(const Saving *s, Error *err) {
 
 /* -- contents ---------------------------------------------------------------------------------- */
 
-static void add_place(StrBuf *out, PackPart part) {
+static void add_part(StrBuf *out, PackPart part) {
   strbuf_format(out, " %llu %llu", (unsigned long long)part.offset, (unsigned long long)part.size);
 }
 
@@ -90,8 +90,8 @@ static bool save_tree(Saving *s, Tree *tree, Error *err) {
   if (!content_write(tree, s->packer, &content, &arrangement, err)) return false;
   strbuf_format(&s->directory, "tree %d %d", tree->layout->node_count,
                 directory_field_count(tree->layout));
-  add_place(&s->directory, content);
-  add_place(&s->directory, arrangement);
+  add_part(&s->directory, content);
+  add_part(&s->directory, arrangement);
   directory_name(&s->directory, tree->layout->name);
   directory_tree(&s->directory, tree);
   return true;
@@ -104,7 +104,7 @@ static bool save_array(Saving *s, Array *array, Error *err) {
   pack_write(s->packer, array->data, bytes);
   strbuf_format(&s->directory, "array %s", array->type_name);
   directory_numbers(&s->directory, array->shape, array->rank);
-  add_place(&s->directory, pack_end_part(s->packer));
+  add_part(&s->directory, pack_end_part(s->packer));
   directory_name(&s->directory, array->name);
   return true;
 }

@@ -5,13 +5,13 @@
 #include "snapshot/directory.h"
 
 bool saved_trees_add(SavedTrees *saved, Tree *tree, Error *err) {
-  SavedTree *kept = &saved->trees[saved->count];
+  SavedTree *saved_tree = &saved->trees[saved->count];
   if (!saved->packer) saved->packer = pack_create_unnamed(tree->store->heap, &snapshot_format, err);
   if (!saved->packer || !tree_reach(tree, DEVICE_READS, err)) return false;
   rt_tree_refresh(storage_context(tree), &tree->rt);
-  kept->tree = tree;
+  saved_tree->tree = tree;
   saved->count++;
-  return content_write(tree, saved->packer, &kept->content, &kept->arrangement, err);
+  return content_write(tree, saved->packer, &saved_tree->content, &saved_tree->arrangement, err);
 }
 
 bool saved_trees_end(SavedTrees *saved, Error *err) {
@@ -30,11 +30,11 @@ void saved_trees_note_replaced(SavedTrees *saved, const Tree *tree) {
 bool saved_trees_restore(SavedTrees *saved, Error *err) {
   bool ok = true;
   for (int k = 0; k < saved->count; k++) {
-    SavedTree *kept = &saved->trees[k];
-    if (!kept->is_replaced) continue;
-    kept->is_replaced = false;
-    ok &= content_load(kept->tree, saved->unpacker, kept->content, kept->arrangement,
-                       &saved->arrangement, err);
+    SavedTree *saved_tree = &saved->trees[k];
+    if (!saved_tree->is_replaced) continue;
+    saved_tree->is_replaced = false;
+    ok &= content_load(saved_tree->tree, saved->unpacker, saved_tree->content,
+                       saved_tree->arrangement, &saved->arrangement, err);
   }
   return ok;
 }
