@@ -14,7 +14,7 @@ void server_await(Server *server, uint64_t ticket) {
 }
 
 /* The record on this stream is the next to use the tree: adds the waits it needs. */
-static void use(Server *server, Record *record, RtTree *tree, int32_t stream, uint64_t ticket) {
+static void add_use(Server *server, Record *record, RtTree *tree, int32_t stream, uint64_t ticket) {
   uint64_t last = tree->last_use, cursor = cursor_of(last);
   int32_t other = stream_of(last);
   if (last && other != stream && !queue_is_done(&server->queue, other, cursor) &&
@@ -54,7 +54,8 @@ bool server_is_done(Device *device, uint64_t ticket) {
 }
 
 /* Copies the launch, its frame and its trees to the record. */
-static void fill(Server *server, Record *record, const DeviceLaunch *launch, uint64_t ticket) {
+static void fill_record(Server *server, Record *record, const DeviceLaunch *launch,
+                        uint64_t ticket) {
   int32_t used = launch->tree_count + launch->array_count;
   record->kind = RECORD_LAUNCH;
   record->launch = *launch;
@@ -63,7 +64,8 @@ static void fill(Server *server, Record *record, const DeviceLaunch *launch, uin
   record->launch.trees = record->trees;
   memcpy(record->frame, launch->frame, sizeof *launch->frame * (size_t)launch->frame_slots);
   memcpy(record->trees, launch->trees, sizeof *launch->trees * (size_t)used);
-  for (int32_t k = 0; k < used; k++) use(server, record, launch->trees[k], launch->stream, ticket);
+  for (int32_t k = 0; k < used; k++)
+    add_use(server, record, launch->trees[k], launch->stream, ticket);
   if (server->is_shared) wait_for_others(server, record, launch->stream);
 }
 
@@ -80,7 +82,7 @@ bool server_launch(Device *device, DeviceLaunch *launch, Error *err) {
   Record *record = is_small ? queue_claim(&server->queue, stream) : NULL;
   if (!record) return run_at_once(server, launch, err);
   uint64_t ticket = next_ticket(server, stream);
-  fill(server, record, launch, ticket);
+  fill_record(server, record, launch, ticket);
   device->queued++;
   launch->ticket = ticket;
   launch->context.error = (RtError){0};
@@ -88,7 +90,7 @@ bool server_launch(Device *device, DeviceLaunch *launch, Error *err) {
   return true;
 }
 
-static void take_outcome(DeviceLaunch *launch, const DeviceLaunch *own) {
+static void copy_outcome(DeviceLaunch *launch, const DeviceLaunch *own) {
   launch->context.error = own->context.error;
   launch->frame = own->frame;
   launch->runs = own->runs;
@@ -110,7 +112,7 @@ bool server_finish(Device *device, DeviceLaunch *launch, Error *err) {
   server_await(server, launch->ticket);
   Record *record = queue_record(&server->queue, number, cursor_of(launch->ticket));
   if (record->is_skipped) record->launch.context.error = (RtError){0};
-  take_outcome(launch, &record->launch);
+  copy_outcome(launch, &record->launch);
   launch->is_skipped = record->is_skipped;
   record->is_reported = true;
   device->queued--;
@@ -131,7 +133,8 @@ static bool finish_all(Server *server, Error *err) {
   return ok;
 }
 
-static bool is_alone(const RtTree *tree) {
+/* Is the tree dense, in memory that no other tree uses? */
+static bool has_own_memory(const RtTree *tree) {
   return !tree->manager_count && !tree->mask_count && !tree->foreign;
 }
 
@@ -153,8 +156,8 @@ bool server_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t si
   (void)from, (void)size_bytes;
   if (use == DEVICE_EXPOSES) tree->still = RT_SHOWN;
   if (use == DEVICE_EXPOSES || tree->foreign) server->is_shared = true;
-  bool ok = server->is_shared || !is_alone(tree) ? finish_all(server, err)
-                                                 : finish_tree(server, tree, err);
+  bool ok = server->is_shared || !has_own_memory(tree) ? finish_all(server, err)
+                                                       : finish_tree(server, tree, err);
   if (ok && !tree->foreign && tree->still == RT_IN_USE) tree->still = RT_STILL;
   return ok;
 }
@@ -198,8 +201,8 @@ uint64_t server_copy(Server *server, const ServerCopy *copy) {
   record->to = copy->to;
   record->from = copy->from;
   record->size_bytes = copy->size_bytes;
-  if (copy->from_tree) use(server, record, copy->from_tree, stream, ticket);
-  if (copy->to_tree) use(server, record, copy->to_tree, stream, ticket);
+  if (copy->from_tree) add_use(server, record, copy->from_tree, stream, ticket);
+  if (copy->to_tree) add_use(server, record, copy->to_tree, stream, ticket);
   if (server->is_shared) wait_for_others(server, record, stream);
   queue_submit(&server->queue, stream);
   return ticket;

@@ -6,15 +6,15 @@
 #include "base/bits.h"
 #include "server/parts.h"
 
-enum { LEAST_PREFAULTED = 1 << 15, PIECE = 65536 };
+enum { MIN_PREFAULTED = 1 << 15, PIECE = 65536 };
 
-static const uint64_t most_addresses = (uint64_t)1 << 46;
+static const uint64_t max_addresses = (uint64_t)1 << 46;
 
 static uint8_t *pointer_to(uint64_t at) { return (uint8_t *)(uintptr_t)at; }
 
 /* -- persistent -------------------------------------------------------------------------------- */
 
-static MemoryBlock *take_persistent(Server *server, uint64_t size_bytes) {
+static MemoryBlock *allocate_persistent(Server *server, uint64_t size_bytes) {
   if (server->device->guard_pages || !server_memory_begin(server, NULL)) return NULL;
   server_lock(server);
   MemoryBlock *block =
@@ -28,7 +28,7 @@ bool server_allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
                      uint64_t least_bytes, Error *err) {
   Server *server = server_of(device);
   uint64_t size = size_bytes > least_bytes ? size_bytes : least_bytes;
-  MemoryBlock *block = size < most_addresses ? take_persistent(server, size) : NULL;
+  MemoryBlock *block = size < max_addresses ? allocate_persistent(server, size) : NULL;
   if (!block && !server->inner->allocate(device, memory, size_bytes, least_bytes, err))
     return false;
   if (block)
@@ -59,7 +59,7 @@ void server_free(Device *device, DeviceMemory *memory) {
 
 /* If the device works in host memory: requests huge pages, and pre-faults them if that is cheap. */
 static void prefault(const Server *server, uint8_t *from, uint64_t size_bytes) {
-  if (!device_is_unified(server->device) || size_bytes < LEAST_PREFAULTED) return;
+  if (!device_is_unified(server->device) || size_bytes < MIN_PREFAULTED) return;
   arena_prefault(from, size_bytes);
   if (size_bytes <= ARENA_MAX_POPULATED) arena_populate(from, size_bytes);
 }
@@ -71,7 +71,7 @@ void server_prefault(Device *device, uint8_t *from, uint64_t size_bytes) {
 }
 
 /* Takes a separate range, if the pool is full or guard pages are needed. */
-static bool take_range(Server *server, DeviceBlock *block, uint64_t size_bytes, Error *err) {
+static bool allocate_range(Server *server, DeviceBlock *block, uint64_t size_bytes, Error *err) {
   Device *device = server->device;
   if (!server_allocate(device, &block->range, size_bytes, size_bytes, err)) return false;
   block->base = server->inner->map(device, &block->range);
@@ -79,21 +79,21 @@ static bool take_range(Server *server, DeviceBlock *block, uint64_t size_bytes, 
   return true;
 }
 
-static void make_zero(Server *server, const DeviceBlock *block, uint64_t size_bytes) {
+static void clear_block(Server *server, const DeviceBlock *block, uint64_t size_bytes) {
   uint64_t dirty = block->block->dirty < size_bytes ? block->block->dirty : size_bytes;
   prefault(server, block->base, size_bytes);
   memset(block->base, 0, dirty);
 }
 
 /* Frees blocks that waited for work which is done. The caller holds the lock. */
-static void note_completed(Server *server) {
+static void free_completed(Server *server) {
   for (int32_t k = 0; server->is_queued && k < MEMORY_STREAMS; k++)
     memory_complete(&server->memory, k, atomic_load(&server->queue.streams[k].completed));
 }
 
-static MemoryBlock *take_free(Server *server, MemoryKind kind, uint64_t size_bytes) {
+static MemoryBlock *allocate_now(Server *server, MemoryKind kind, uint64_t size_bytes) {
   server_lock(server);
-  note_completed(server);
+  free_completed(server);
   MemoryBlock *block = memory_allocate_block(&server->memory, kind, size_bytes);
   server_unlock(server);
   return block;
@@ -102,14 +102,15 @@ static MemoryBlock *take_free(Server *server, MemoryKind kind, uint64_t size_byt
 MemoryBlock *server_allocate_from(Server *server, MemoryKind kind, uint64_t size_bytes,
                                   Error *err) {
   if (!server_memory_begin(server, err)) return NULL;
-  MemoryBlock *block = take_free(server, kind, size_bytes);
+  MemoryBlock *block = allocate_now(server, kind, size_bytes);
   if (block || !server->memory.waiting_bytes) return block;
   queue_wait_all(&server->queue);
-  return take_free(server, kind, size_bytes);
+  return allocate_now(server, kind, size_bytes);
 }
 
 MemoryBlock *server_allocate_transient(Server *server, uint64_t size_bytes) {
-  return server_memory_begin(server, NULL) ? take_free(server, MEMORY_TRANSIENT, size_bytes) : NULL;
+  return server_memory_begin(server, NULL) ? allocate_now(server, MEMORY_TRANSIENT, size_bytes)
+                                           : NULL;
 }
 
 void server_free_transient(Server *server, MemoryBlock *block) {
@@ -119,12 +120,12 @@ void server_free_transient(Server *server, MemoryBlock *block) {
 bool server_allocate_block(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err) {
   Server *server = server_of(device);
   *block = (DeviceBlock){0};
-  if (device->guard_pages) return take_range(server, block, size_bytes, err);
+  if (device->guard_pages) return allocate_range(server, block, size_bytes, err);
   if (!server_memory_begin(server, err)) return false;
   block->block = server_allocate_from(server, MEMORY_TRANSIENT, size_bytes, err);
-  if (!block->block) return take_range(server, block, size_bytes, err);
+  if (!block->block) return allocate_range(server, block, size_bytes, err);
   block->base = pointer_to(block->block->at);
-  make_zero(server, block, size_bytes);
+  clear_block(server, block, size_bytes);
   return true;
 }
 
@@ -183,7 +184,7 @@ ServerMemory server_memory(Server *server) {
   const MemoryManager *memory = &server->memory;
   ServerMemory report = {.strategy = words[server->options.transient.strategy]};
   server_lock(server);
-  if (server->has_memory) note_completed(server);
+  if (server->has_memory) free_completed(server);
   if (server->has_memory) report.persistent = usage_of_trees(server);
   report.waiting = memory->waiting_bytes;
   report.persistent.blocks = (int64_t)server->ranges; /* including separate ranges */
@@ -197,7 +198,7 @@ void server_trim_blocks(Device *device) {
   Server *server = server_of(device);
   if (!server->has_memory) return;
   server_lock(server);
-  note_completed(server);
+  free_completed(server);
   memory_tick(&server->memory);
   server_unlock(server);
 }
@@ -205,7 +206,7 @@ void server_trim_blocks(Device *device) {
 void server_trim(Server *server) {
   if (!server->has_memory) return;
   server_lock(server);
-  note_completed(server);
+  free_completed(server);
   memory_trim(&server->memory);
   server_unlock(server);
 }

@@ -27,7 +27,7 @@ static bool may_run(Queue *queue, const Record *record) {
 }
 
 /* The next record that may run; NULL if there is none now. */
-static Record *pick(Queue *queue, int32_t *number, uint64_t *cursor) {
+static Record *next_record(Queue *queue, int32_t *number, uint64_t *cursor) {
   for (int32_t k = 0; k < MEMORY_STREAMS; k++) {
     *number = (queue->next_stream + k) % MEMORY_STREAMS;
     Stream *stream = &queue->streams[*number];
@@ -42,19 +42,18 @@ static Record *pick(Queue *queue, int32_t *number, uint64_t *cursor) {
 /* Is any record left? Only the consumer finds out whether it may run. */
 static bool has_work(Queue *queue) { return !queue_is_idle(queue); }
 
-typedef struct Running {
+typedef struct LaunchCall {
   Queue *queue;
   DeviceLaunch *launch;
-} Running;
+} LaunchCall;
 
 static bool run_launch(void *data, Error *err) {
-  Running *running = data;
-  Device *device = running->queue->device;
-  return running->queue->inner->launch(device, running->launch, err);
+  LaunchCall *call = data;
+  return call->queue->inner->launch(call->queue->device, call->launch, err);
 }
 
 /* Copies the launch's messages, as the device's buffer is valid only until its next launch. */
-static void keep_messages(Queue *queue, Record *record) {
+static void copy_messages(Queue *queue, Record *record) {
   DeviceLaunch *launch = &record->launch;
   size_t size = sizeof *launch->messages * launch->message_words;
   if (!size) return;
@@ -64,8 +63,8 @@ static void keep_messages(Queue *queue, Record *record) {
   launch->messages = record->messages;
 }
 
-static void launch(Queue *queue, Record *record, bool is_stopped) {
-  Running running = {queue, &record->launch};
+static void run_launch_record(Queue *queue, Record *record, bool is_stopped) {
+  LaunchCall call = {queue, &record->launch};
   RtContext *context = &record->launch.context;
   if (is_stopped) {
     context->error = (RtError){.kind = RT_ERROR_STOPPED};
@@ -73,19 +72,19 @@ static void launch(Queue *queue, Record *record, bool is_stopped) {
     return;
   }
   atomic_store(&queue->running, context);
-  bool ok = guard_run(run_launch, &running, &record->err);
+  bool ok = guard_run(run_launch, &call, &record->err);
   atomic_store(&queue->running, NULL);
   record->has_failed = !ok || context->error.kind != RT_OK;
-  keep_messages(queue, record);
+  copy_messages(queue, record);
 }
 
-static void run(Queue *queue, int32_t number, uint64_t cursor, Record *record) {
+static void run_record(Queue *queue, int32_t number, uint64_t cursor, Record *record) {
   Stream *stream = &queue->streams[number];
   record->is_skipped = record->epoch <= atomic_load(&stream->broken);
   if (!record->is_skipped && record->kind == RECORD_COPY)
     memcpy(record->to, record->from, record->size_bytes);
   if (!record->is_skipped && record->kind == RECORD_LAUNCH)
-    launch(queue, record, cursor <= atomic_load(&stream->stopped));
+    run_launch_record(queue, record, cursor <= atomic_load(&stream->stopped));
   if (record->has_failed) atomic_store(&stream->broken, record->epoch);
   queue->next_stream = (number + 1) % MEMORY_STREAMS;
   atomic_store(&stream->completed, cursor);
@@ -102,9 +101,9 @@ static bool run_next(Queue *queue) {
   if (!has_work(queue) || atomic_exchange(&queue->is_taken, true)) return false;
   const Queue *outer = queue_of_thread;
   queue_of_thread = queue;
-  Record *record = pick(queue, &stream, &cursor);
+  Record *record = next_record(queue, &stream, &cursor);
   if (record) {
-    run(queue, stream, cursor, record);
+    run_record(queue, stream, cursor, record);
     has_run = true;
   }
   queue_of_thread = outer;
@@ -135,7 +134,7 @@ static void serve(void *data) {
   }
 }
 
-static void call_thread(Queue *queue) {
+static void wake_thread(Queue *queue) {
   atomic_fetch_add(&queue->work, 1);
   if (atomic_load(&queue->sleeps)) futex_wake_all(&queue->work);
 }
@@ -149,7 +148,7 @@ void queue_deinit(Queue *queue) {
   queue_wait_all(queue);
   if (queue->thread) {
     atomic_store(&queue->ends, true);
-    call_thread(queue);
+    wake_thread(queue);
     job_join(queue->thread);
   }
   for (int k = 0; k < MEMORY_STREAMS; k++)
@@ -193,7 +192,7 @@ uint64_t queue_submit(Queue *queue, int32_t number) {
   uint64_t cursor = atomic_load_explicit(&stream->submitted, memory_order_relaxed) + 1;
   if (!queue->thread) queue->thread = job_start(queue->device->heap, serve, queue);
   atomic_store(&stream->submitted, cursor);
-  call_thread(queue);
+  wake_thread(queue);
   return cursor;
 }
 
@@ -204,7 +203,7 @@ Record *queue_record(Queue *queue, int32_t stream, uint64_t cursor) {
 /* -- waiting ----------------------------------------------------------------------------------- */
 
 /* A forked child has no other threads: no consumer is left. */
-static void leave_parent(Queue *queue) {
+static void reset_after_fork(Queue *queue) {
   queue->process = getpid();
   atomic_store(&queue->is_taken, false);
 }
@@ -214,7 +213,7 @@ static void wait_briefly(Queue *queue, int32_t stream, uint64_t cursor) {
     if (queue_is_done(queue, stream, cursor)) return;
     pause_briefly();
   }
-  if (queue->process != getpid()) leave_parent(queue);
+  if (queue->process != getpid()) reset_after_fork(queue);
   atomic_fetch_add(&queue->waiters, 1);
   uint32_t seen = atomic_load(&queue->done);
   if (atomic_load(&queue->streams[stream].completed) < cursor && atomic_load(&queue->is_taken))

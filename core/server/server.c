@@ -76,13 +76,13 @@ bool server_attach(Device *device, const ServerOptions *options, Error *err) {
  * the other two kinds, and each tree has a separate range. Decision D-server-01. */
 
 #if defined(RG_DEBUG)
-enum { OF_PERSISTENT = 4 }; /* sanitizers leave few addresses to a process */
+enum { PERSISTENT_BUDGETS = 4 }; /* sanitizers leave few addresses to a process */
 #else
-enum { OF_PERSISTENT = 32 };
+enum { PERSISTENT_BUDGETS = 32 };
 #endif
-enum { OF_TRANSIENT = 2, OF_STAGING = 1 };
+enum { TRANSIENT_BUDGETS = 2, STAGING_BUDGETS = 1 };
 enum { LARGE = 2 * MEMORY_PAGE, PIECE = 65536 };
-static const uint64_t most_budget = (uint64_t)1 << 39;
+static const uint64_t max_budget = (uint64_t)1 << 39;
 
 static uint8_t *pointer_to(uint64_t at) { return (uint8_t *)(uintptr_t)at; }
 
@@ -130,7 +130,8 @@ static int64_t now_ns(void *data) {
 /* -- the range --------------------------------------------------------------------------------- */
 
 static bool reserve_all(Server *server, uint64_t budget) {
-  uint64_t closed = OF_PERSISTENT * budget, opened = (OF_TRANSIENT + OF_STAGING) * budget;
+  uint64_t closed = PERSISTENT_BUDGETS * budget,
+           opened = (TRANSIENT_BUDGETS + STAGING_BUDGETS) * budget;
   if (!arena_reserve_closed(&server->range, closed + opened)) return false;
   if (arena_open(server->range.base + closed, opened)) return true;
   arena_release(&server->range);
@@ -138,26 +139,27 @@ static bool reserve_all(Server *server, uint64_t budget) {
 }
 
 /* Reserves whole pages; fills the bytes of each kind. */
-static bool reserve(Server *server, uint64_t bytes[MEMORY_KINDS], Error *err) {
+static bool reserve_parts(Server *server, uint64_t bytes[MEMORY_KINDS], Error *err) {
   uint64_t budget = server->options.memory_bytes;
-  budget = align_up(budget < most_budget ? budget : most_budget, MEMORY_PAGE);
+  budget = align_up(budget < max_budget ? budget : max_budget, MEMORY_PAGE);
   if (reserve_all(server, budget)) {
-    bytes[MEMORY_PERSISTENT] = OF_PERSISTENT * budget;
+    bytes[MEMORY_PERSISTENT] = PERSISTENT_BUDGETS * budget;
   } else {
-    uint64_t wanted = (OF_TRANSIENT + OF_STAGING) * budget;
+    uint64_t wanted = (TRANSIENT_BUDGETS + STAGING_BUDGETS) * budget;
     if (!arena_reserve(&server->range, wanted, 4 * MEMORY_PAGE, err)) return false;
     bytes[MEMORY_PERSISTENT] = 0;
-    budget = server->range.reserved / (OF_TRANSIENT + OF_STAGING) / MEMORY_PAGE * MEMORY_PAGE;
+    budget =
+        server->range.reserved / (TRANSIENT_BUDGETS + STAGING_BUDGETS) / MEMORY_PAGE * MEMORY_PAGE;
   }
-  bytes[MEMORY_TRANSIENT] = OF_TRANSIENT * budget;
-  bytes[MEMORY_STAGING] = OF_STAGING * budget;
+  bytes[MEMORY_TRANSIENT] = TRANSIENT_BUDGETS * budget;
+  bytes[MEMORY_STAGING] = STAGING_BUDGETS * budget;
   return true;
 }
 
 static bool create(Server *server, Error *err) {
   uint64_t bytes[MEMORY_KINDS];
   MemorySource sources[MEMORY_KINDS];
-  if (!reserve(server, bytes, err)) return false;
+  if (!reserve_parts(server, bytes, err)) return false;
   uint64_t at = (uint64_t)(uintptr_t)server->range.base;
   for (int k = 0; k < MEMORY_KINDS; at += bytes[k++])
     sources[k] = (MemorySource){.data = server,

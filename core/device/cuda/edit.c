@@ -50,14 +50,13 @@ bool cuda_put(Device *device, RtTree *tree, const DevicePut *put, bool *is_done,
   return end_edit(cuda, own, *is_done = ok);
 }
 
-static bool queue_move(CudaDevice *cuda, CudaTree *to, CudaTree *from, const DeviceMove *queue_move,
+static bool queue_move(CudaDevice *cuda, CudaTree *to, CudaTree *from, const DeviceMove *what,
                        Error *err) {
   if (!cuda_join(cuda, from->use, err) || !cuda_push(cuda, from->tree, NULL, 0, err) ||
       !cuda_repeat_end(cuda, err))
     return false;
-  int result = cuda->driver.cuMemcpyDtoDAsync_v2(gpu_address(to, queue_move->to),
-                                                 gpu_address(from, queue_move->from),
-                                                 queue_move->size_bytes, cuda->stream);
+  int result = cuda->driver.cuMemcpyDtoDAsync_v2(
+      gpu_address(to, what->to), gpu_address(from, what->from), what->size_bytes, cuda->stream);
   return cuda_check(cuda, result, "copy its memory", err);
 }
 
