@@ -113,7 +113,7 @@ RgStatus rg_client_execute(RgRuntime *runtime, int32_t stream, RgKernel *kernel,
 
 static bool execute(Program *program, int32_t stream, Autotune *set, const char *about,
                     const RgTunerLaunch *given, int32_t count, RgValue *result, Error *err) {
-  AutotuneLaunch launches[TUNE_MOST];
+  AutotuneLaunch launches[TUNE_MAX_CANDIDATES];
   if (count != autotune_count(set))
     return error_set(err, RG_ERROR_ARGUMENT, "%d launches were given for %d candidates", count,
                      autotune_count(set));

@@ -124,18 +124,18 @@ RgStatus rg_counted_create(RgRuntime *runtime, const char *type, const int64_t *
   API_NEEDS(counted);
   if (!api_enter(program)) return RG_ERROR_BUSY;
   Error *err = API_ERR(program);
-  const char *before = counted_set_thread_place(where);
+  const char *before = counted_set_thread_location(where);
   *counted = (RgCounted *)(void *)item_create(&program->store, type, extents, rank, err);
-  counted_set_thread_place(before);
+  counted_set_thread_location(before);
   return api_leave(program, *counted != NULL);
 }
 
 static RtCounted *header(RgCounted *counted) { return (RtCounted *)(void *)counted; }
 
 void rg_counted_release(RgCounted *counted, const char *where) {
-  const char *before = counted_set_thread_place(where);
+  const char *before = counted_set_thread_location(where);
   rt_release(header(counted));
-  counted_set_thread_place(before);
+  counted_set_thread_location(before);
 }
 
 const void *rg_counted_place(RgRuntime *runtime, RgCounted *counted) {
@@ -175,9 +175,9 @@ RgStatus rg_counted_slice(RgRuntime *runtime, RgCounted *counted, const char *ty
   API_NEEDS(slice);
   if (!api_enter(program)) return RG_ERROR_BUSY;
   Store *store = &program->store;
-  const char *before = counted_set_thread_place(where);
+  const char *before = counted_set_thread_location(where);
   RtCounted *made = item_slice(store, header(counted), type, first, count, API_ERR(program));
-  counted_set_thread_place(before);
+  counted_set_thread_location(before);
   *slice = (RgCounted *)(void *)made;
   return api_leave(program, made != NULL);
 }

@@ -16,7 +16,7 @@ RgStatus rg_tuner_create(RgRuntime *runtime, const char *key, const char *const 
   API_NEEDS(names);
   API_NEEDS(tuner);
   *tuner = NULL;
-  for (int32_t k = 0; count <= TUNE_MOST && k < count; k++) API_NEEDS(names[k]);
+  for (int32_t k = 0; count <= TUNE_MAX_CANDIDATES && k < count; k++) API_NEEDS(names[k]);
   return API_CALL(program, create(program, key, names, count, share, tuner, API_ERR(program)));
 }
 

@@ -10,23 +10,23 @@
 #include "kernel/launch/queue.h"
 #include "kernel/tuning/tuning.h"
 
-enum { MOST_ENTRIES = 256, ABOUT_BYTES = 80 };
-static const double least_ms = 0.02, usual_share = 0.05;
+enum { MAX_ENTRIES = 256, LABEL_BYTES = 80 };
+static const double min_trial_ms = 0.02, default_share = 0.05;
 
 typedef struct AutotuneEntry {
   struct AutotuneEntry *next;
   uint64_t about;
-  char words[ABOUT_BYTES];
+  char words[LABEL_BYTES];
   Tuner tuner;
-  double usual_ticks; /* of the choice */
-  bool is_too_short;  /* calls take so little time that trials would cost too much */
+  double chosen_ticks; /* duration of the chosen candidate's last trial */
+  bool is_too_short;   /* calls take so little time that trials would cost too much */
 } AutotuneEntry;
 
 struct Autotune {
   Object object;
   Engine *engine;
   uint64_t key; /* of key and names */
-  char *names[TUNE_MOST];
+  char *names[TUNE_MAX_CANDIDATES];
   int32_t count, entry_count;
   TuneBudget budget;
   AutotuneEntry *entries;
@@ -34,7 +34,7 @@ struct Autotune {
   AutotuneEntry *running; /* NULL: there is none, or it is not tuned */
   int32_t depth, candidate;
   bool is_trial;
-  uint32_t unable; /* a bit per candidate that could not run in it */
+  uint32_t unable; /* a bit per candidate: it could not run this call */
   uint64_t begin_ticks;
 };
 
@@ -67,15 +67,16 @@ static bool add_name(Autotune *set, const char *name, Error *err) {
 Autotune *autotune_create(Engine *engine, const char *key, const char *const *names, int32_t count,
                           double share, Error *err) {
   if (!owner_check(engine->store->owner, err)) return NULL;
-  if (count < 1 || count > TUNE_MOST) {
-    error_set(err, RG_ERROR_ARGUMENT, "a set has 1 to %d candidates, not %d", TUNE_MOST, count);
+  if (count < 1 || count > TUNE_MAX_CANDIDATES) {
+    error_set(err, RG_ERROR_ARGUMENT, "a set has 1 to %d candidates, not %d", TUNE_MAX_CANDIDATES,
+              count);
     return NULL;
   }
   Autotune *set = object_create(engine->store->owner, end, sizeof *set, err);
   if (!set) return NULL;
   set->engine = engine;
   set->key = hash_bytes(0, key, strlen(key) + 1);
-  set->budget.share = share > 0 ? share : usual_share;
+  set->budget.share = share > 0 ? share : default_share;
   if (share >= 1) set->budget.share = 0;
   bool ok = true;
   for (int32_t k = 0; ok && k < count; k++) ok = add_name(set, names[k], err);
@@ -118,7 +119,7 @@ static AutotuneEntry *find_entry(Autotune *set, const char *about) {
   uint64_t hash = hash_bytes(1, about, strlen(about));
   AutotuneEntry *entry = set->entries;
   while (entry && entry->about != hash) entry = entry->next;
-  if (entry || set->entry_count == MOST_ENTRIES) return entry;
+  if (entry || set->entry_count == MAX_ENTRIES) return entry;
   entry = heap_alloc(&set->object.owner->heap, sizeof *entry);
   if (!entry) return NULL;
   entry->about = hash;
@@ -133,11 +134,11 @@ static AutotuneEntry *find_entry(Autotune *set, const char *about) {
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
-static int32_t wanted_trial(const Autotune *set, const AutotuneEntry *entry) {
+static int32_t next_trial(const Autotune *set, const AutotuneEntry *entry) {
   const Engine *engine = set->engine;
   int32_t wanted = tuner_next(&entry->tuner);
   double total = (double)(clock_ticks() - engine->begin_ticks);
-  double excess = tuner_excess(&entry->tuner, wanted < 0 ? 0 : wanted) * entry->usual_ticks;
+  double excess = tuner_excess(&entry->tuner, wanted < 0 ? 0 : wanted) * entry->chosen_ticks;
   if (wanted == TUNE_UNDECIDED || engine->options.tunes == TUNE_ALWAYS) return wanted;
   return engine->options.tunes == TUNE_ONLINE && !entry->is_too_short &&
                  budget_allows(&set->budget, excess, total)
@@ -145,7 +146,7 @@ static int32_t wanted_trial(const Autotune *set, const AutotuneEntry *entry) {
              : TUNE_UNDECIDED;
 }
 
-static void start(Autotune *set, int32_t candidate, bool is_trial) {
+static void start_candidate(Autotune *set, int32_t candidate, bool is_trial) {
   set->candidate = candidate;
   set->is_trial = is_trial;
   if (!is_trial) return;
@@ -165,37 +166,37 @@ bool autotune_begin(Autotune *set, const char *about, int32_t *candidate, Error 
   set->candidate = 0;
   set->is_trial = false;
   if (!entry || set->engine->options.tunes == TUNE_OFF) return true;
-  int32_t wanted = wanted_trial(set, entry);
+  int32_t wanted = next_trial(set, entry);
   if (wanted != TUNE_UNDECIDED) *candidate = wanted;
-  start(set, *candidate, wanted != TUNE_UNDECIDED);
+  start_candidate(set, *candidate, wanted != TUNE_UNDECIDED);
   return true;
 }
 
-static void note_trial(Autotune *set) {
+static void record_trial(Autotune *set) {
   Engine *engine = set->engine;
   AutotuneEntry *entry = set->running;
   Tuner *tuner = &entry->tuner;
   queue_report_all(engine, NULL);
   double ticks = (double)(clock_ticks() - set->begin_ticks);
   tuner_note(tuner, set->candidate, ticks, 1);
-  double usual = tuner->rows[tuner_choice(tuner)].times.best;
-  if (usual > 0) budget_spend(&set->budget, ticks - usual);
-  if (set->candidate == tuner_choice(tuner)) entry->usual_ticks = ticks;
-  bool is_short = engine_ms(engine, (uint64_t)ticks) < least_ms;
+  double chosen = tuner->rows[tuner_choice(tuner)].times.best;
+  if (chosen > 0) budget_spend(&set->budget, ticks - chosen);
+  if (set->candidate == tuner_choice(tuner)) entry->chosen_ticks = ticks;
+  bool is_short = engine_ms(engine, (uint64_t)ticks) < min_trial_ms;
   entry->is_too_short |= is_short && !set->candidate && set->budget.share > 0;
   if (tuner->kept != TUNE_UNDECIDED) record(set, entry);
 }
 
 /* Excludes the candidates that could not run, since another one could. */
-static void drop_unable(Autotune *set) {
+static void exclude_unable(Autotune *set) {
   for (int32_t k = 0; set->running && k < set->count; k++)
     if (set->unable >> k & 1) tuner_fail(&set->running->tuner, k);
 }
 
 static int32_t next_candidate(const Autotune *set) {
   for (int32_t k = 0; k < set->count; k++) {
-    bool is_out = set->running && set->running->tuner.rows[k].state == TUNE_FAILED;
-    if (!is_out && !(set->unable >> k & 1)) return k;
+    bool is_excluded = set->running && set->running->tuner.rows[k].state == TUNE_FAILED;
+    if (!is_excluded && !(set->unable >> k & 1)) return k;
   }
   return -1;
 }
@@ -214,12 +215,12 @@ bool autotune_end(Autotune *set, AutotuneOutcome outcome, int32_t *candidate, Er
     if (set->is_trial) tuner_forget(&set->running->tuner, set->candidate);
     *candidate = next_candidate(set);
     if (*candidate >= 0) {
-      start(set, *candidate, false);
+      start_candidate(set, *candidate, false);
       return true;
     }
   } else if (outcome == AUTOTUNE_RAN) {
-    if (set->is_trial) note_trial(set);
-    drop_unable(set);
+    if (set->is_trial) record_trial(set);
+    exclude_unable(set);
   } else if (set->is_trial) {
     tuner_forget(&set->running->tuner, set->candidate);
   }

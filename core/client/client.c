@@ -6,7 +6,8 @@
 #include "kernel/launch/queue.h"
 #include "server/server.h"
 
-_Static_assert((int)RG_STREAMS == (int)MEMORY_STREAMS, "the server has as many as regolith.h says");
+_Static_assert((int)RG_STREAMS == (int)MEMORY_STREAMS,
+               "the server has as many streams as regolith.h declares");
 
 static bool check_stream(const Engine *engine, int32_t stream, Error *err) {
   if (!owner_check(engine->store->owner, err)) return false;
@@ -16,7 +17,7 @@ static bool check_stream(const Engine *engine, int32_t stream, Error *err) {
 }
 
 /* The server, if it queues operations; NULL: they run at once. */
-static Server *queue_of(const Engine *engine) {
+static Server *queueing_server(const Engine *engine) {
   Server *server = server_of(engine->store->device);
   return server && server_is_queued(server) ? server : NULL;
 }
@@ -52,7 +53,7 @@ bool client_write(Engine *engine, int32_t stream, Array *array, const void *byte
     return false;
   queue_report_ended(engine);
   if (queue_has_failed(engine, stream, NULL)) return true;
-  Server *server = queue_of(engine);
+  Server *server = queueing_server(engine);
   bool is_done;
   if (!array_put_remote(array, bytes, size_bytes, stream, &is_done, err)) return false;
   if (is_done) return true;
@@ -89,7 +90,7 @@ Array *client_read_async(Engine *engine, int32_t stream, Array *array, Error *er
   Array *copy = array_create(engine->store, array->type_name, array->shape, array->rank, "", err);
   queue_report_ended(engine);
   if (!copy || queue_has_failed(engine, stream, NULL)) return copy;
-  Server *server = queue_of(engine);
+  Server *server = queueing_server(engine);
   bool is_plain = server && block_is_own(array->block), is_done = false;
   bool ok = array_move_remote(copy, array, stream, &is_done, err);
   if (ok && is_done) return copy;
@@ -135,7 +136,7 @@ bool client_sync(Engine *engine, int32_t stream, Error *err) {
     return owner_check(engine->store->owner, err) && device->table->sync(device, err);
   if (!check_stream(engine, stream, err)) return false;
   bool ok = queue_report_stream(engine, stream, UINT64_MAX, err);
-  Server *server = queue_of(engine);
+  Server *server = queueing_server(engine);
   if (server) server_wait(server, stream);
   return ok;
 }

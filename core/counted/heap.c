@@ -12,7 +12,7 @@
 #include "base/bits.h"
 #include "base/log.h"
 
-enum { ALIGNMENT = 64, FIRST_CHUNK = 1 << 20, MOST_DOUBLED = 6 };
+enum { ALIGNMENT = 64, FIRST_CHUNK = 1 << 20, MAX_DOUBLINGS = 6 };
 static const uint64_t extra = ALIGNMENT + sizeof(uintptr_t);
 
 static CountedHeap *heap_of(const RtAllocator *allocator) { return allocator->host; }
@@ -24,7 +24,7 @@ static void lock(CountedHeap *heap) {
 }
 static void unlock(CountedHeap *heap) { atomic_store(&heap->lock, 0); }
 
-static void *place_block(uintptr_t from, uintptr_t origin) {
+static void *align_block(uintptr_t from, uintptr_t origin) {
   void *memory = (void *)(uintptr_t)align_up(from + sizeof origin, ALIGNMENT);
   *origin_of(memory) = origin;
   return memory;
@@ -33,12 +33,12 @@ static void *place_block(uintptr_t from, uintptr_t origin) {
 static void *allocate_large(CountedHeap *heap, uint64_t size_bytes) {
   MemoryBlock *block =
       heap->server ? server_allocate_transient(heap->server, size_bytes + extra) : NULL;
-  return block ? place_block((uintptr_t)block->at, (uintptr_t)block) : NULL;
+  return block ? align_block((uintptr_t)block->at, (uintptr_t)block) : NULL;
 }
 
 static void *allocate_small(CountedHeap *heap, uint64_t size_bytes) {
   void *block = heap_alloc(&heap->owner->heap, (size_t)(size_bytes + extra));
-  return block ? place_block((uintptr_t)block, (uintptr_t)block) : NULL;
+  return block ? align_block((uintptr_t)block, (uintptr_t)block) : NULL;
 }
 
 /* -- memory that tasks of a GPU access --------------------------------------------------------- */
@@ -78,8 +78,8 @@ static struct CountedChunk *new_chunk(CountedHeap *heap, uint64_t size_bytes) {
 /* Adds a chunk, from which pieces are allocated from now on. The unused rest of the previous chunk
  * is abandoned. */
 static bool add_chunk(CountedHeap *heap, uint64_t least_bytes) {
-  uint32_t doubled = heap->chunk_count < MOST_DOUBLED ? heap->chunk_count : MOST_DOUBLED;
-  uint64_t size_bytes = (uint64_t)FIRST_CHUNK << doubled;
+  uint32_t doublings = heap->chunk_count < MAX_DOUBLINGS ? heap->chunk_count : MAX_DOUBLINGS;
+  uint64_t size_bytes = (uint64_t)FIRST_CHUNK << doublings;
   if (size_bytes < least_bytes) size_bytes = align_up(least_bytes, FIRST_CHUNK);
   const struct CountedChunk *chunk = new_chunk(heap, size_bytes);
   RtGpuHeap *shared = shared_of(heap);
@@ -102,7 +102,7 @@ static void *allocate_new(CountedHeap *heap, uint64_t size_bytes) {
     return add_chunk(heap, bytes) ? rt_gpu_heap_take(shared_of(heap), size_bytes, 0) : NULL;
   struct CountedChunk *chunk = new_chunk(heap, bytes);
   if (!chunk) return NULL;
-  chunk->is_one = true;
+  chunk->is_single_piece = true;
   return chunk->memory.base;
 }
 
@@ -119,7 +119,7 @@ static void *allocate_shared(CountedHeap *heap, uint64_t size_bytes) {
 static bool free_chunk(CountedHeap *heap, const void *memory) {
   struct CountedChunk *chunk = heap->chunks, *end = chunk + heap->chunk_count;
   while (chunk < end && chunk->memory.base != memory) chunk++;
-  if (!heap->server || chunk == end || !chunk->is_one) return false;
+  if (!heap->server || chunk == end || !chunk->is_single_piece) return false;
   Device *device = server_device(heap->server);
   device->table->pins->unpin(device, chunk->memory.base);
   arena_release(&chunk->memory);
@@ -255,20 +255,20 @@ static void RT_CALL retire(RtAllocator *allocator, void *memory, uint64_t size_b
   if (oldest.memory) free_memory(allocator, oldest.memory, oldest.size_bytes, 0);
 }
 
-static _Thread_local const char *thread_place;
+static _Thread_local const char *thread_location;
 
-const char *counted_set_thread_place(const char *place) {
-  const char *before = thread_place;
-  thread_place = place;
+const char *counted_set_thread_location(const char *place) {
+  const char *before = thread_location;
+  thread_location = place;
   return before;
 }
 
-static const char *RT_CALL find_place(RtAllocator *allocator) {
-  return thread_place ? thread_place : heap_of(allocator)->place;
+static const char *RT_CALL find_location(RtAllocator *allocator) {
+  return thread_location ? thread_location : heap_of(allocator)->location;
 }
 
-/* Writes a place as "at FILE:LINE", "by histogram" or "somewhere". */
-static void format_place(char out[80], const char *place) {
+/* Writes a source location as "at FILE:LINE", "by histogram" or "somewhere". */
+static void format_location(char out[80], const char *place) {
   bool is_known = place && place[0], has_line = is_known && strchr(place, ':');
   snprintf(out, 80, "%s%s",
            !is_known  ? "somewhere"
@@ -280,9 +280,9 @@ static void format_place(char out[80], const char *place) {
 static void RT_CALL report(RtAllocator *allocator, RtCountedFault fault, const RtCounted *counted) {
   CountedHeap *heap = heap_of(allocator);
   char text[COUNTED_FAULT], made[80], ended[80], now[80];
-  format_place(made, rt_counted_made(counted));
-  format_place(ended, rt_counted_ended(counted));
-  format_place(now, find_place(allocator));
+  format_location(made, rt_counted_made(counted));
+  format_location(ended, rt_counted_ended(counted));
+  format_location(now, find_location(allocator));
   if (fault == RT_COUNTED_OVERRUN)
     snprintf(text, sizeof text, "counted memory made %s was written past its end", made);
   else
@@ -315,7 +315,7 @@ void counted_init(CountedHeap *heap, Owner *owner, Server *server, RtBudget *bud
                             .give = free_memory,
                             .report = report,
                             .retire = retire,
-                            .place = find_place,
+                            .place = find_location,
                             .host = heap,
                             .counts = mode != COUNTED_OFF,
                             .is_checked = mode == COUNTED_CHECKS};

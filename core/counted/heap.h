@@ -24,8 +24,9 @@ enum {
   COUNTED_PAGE = 4096
 };
 
-/* The values of RgOptions.allocations. */
-typedef enum CountedMode { COUNTED_OFF, COUNTED_NOTES, COUNTED_CHECKS } CountedMode;
+/* The values of RgOptions.allocations: nothing is counted; allocations and releases are counted;
+ * and misuse is reported, too. */
+typedef enum CountedMode { COUNTED_OFF, COUNTED_ON, COUNTED_CHECKS } CountedMode;
 
 typedef struct CountedHeap {
   RtAllocator *rt; /* the part that kernels and headers use; in `control` */
@@ -41,11 +42,11 @@ typedef struct CountedHeap {
   uint32_t next_retired;     /* the oldest: freed when the next object is retired */
   uint64_t faults;           /* number of reported faults */
   char fault[COUNTED_FAULT]; /* text of the last fault */
-  const char *place;         /* source position of the launch; NULL: none */
+  const char *location;      /* source location of the launch; NULL: none */
   bool is_shared;            /* memory is shared with tasks of a GPU: */
   struct CountedChunk {
     Arena memory;
-    bool is_one; /* consists of a single piece */
+    bool is_single_piece; /* it is one piece, and freed with it */
   } *chunks;
   uint32_t chunk_count, chunk_capacity;
   bool control_is_pinned;
@@ -58,14 +59,14 @@ void counted_init(CountedHeap *heap, Owner *owner, Server *server, RtBudget *bud
 /* The runtime ends: objects still held keep their headers. */
 void counted_deinit(CountedHeap *heap);
 static inline bool counted_has_ended(const CountedHeap *heap) { return !heap->server; }
-/* In checking mode: sets the place in the source that faults name as that of allocations and
+/* In checking mode: sets the source location that reports of faults give for allocations and
  * releases on any thread from now on; NULL: none. */
-static inline void counted_set_launch(CountedHeap *heap, const char *place) {
-  if (heap->rt->is_checked) heap->place = place;
+static inline void counted_set_launch(CountedHeap *heap, const char *location) {
+  if (heap->rt->is_checked) heap->location = location;
 }
-/* The same for the calling thread, with precedence over the launch's place. Returns the previous
- * place, to be set again later. */
-const char *counted_set_thread_place(const char *place);
+/* The same for the calling thread, with precedence over the launch's location. Returns the previous
+ * one, which the caller sets again later. */
+const char *counted_set_thread_location(const char *location);
 /* Can tasks access the object and its data? On a GPU only if this heap allocated it: not if it is
  * lent or external. */
 bool counted_is_reachable(const CountedHeap *heap, const RtCounted *counted);

@@ -141,9 +141,9 @@ static void describe(const NativeFunction *of, char text[300]) {
 static int32_t call_at(Extensions *extensions, const RgExtensionFunction *function,
                        RgExtensionValue *values) {
   if (!extensions->store->counted.rt->is_checked) return function->call(&extensions->api, values);
-  const char *before = counted_set_thread_place(function->name);
+  const char *before = counted_set_thread_location(function->name);
   int32_t failed = function->call(&extensions->api, values);
-  counted_set_thread_place(before);
+  counted_set_thread_location(before);
   return failed;
 }
 

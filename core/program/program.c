@@ -73,7 +73,7 @@ static bool create_server(Program *program, const RgOptions *given, ServerChanne
 
 static bool find_allocations(const RgOptions *given, CountedMode *mode, Error *err) {
   static const char *const words[] = {
-      [COUNTED_OFF] = "off", [COUNTED_NOTES] = "on", [COUNTED_CHECKS] = "check"};
+      [COUNTED_OFF] = "off", [COUNTED_ON] = "on", [COUNTED_CHECKS] = "check"};
   const char *text = given->allocations ? given->allocations : option_text("RG_ALLOCATIONS");
   for (int k = COUNTED_OFF; k <= COUNTED_CHECKS; k++) {
     if (strcmp(text, words[k])) continue;

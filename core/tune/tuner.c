@@ -10,7 +10,8 @@ enum { LEAST_SAMPLES = 2 };
 static const double gain = 0.95, too_slow = 1.5, even = 1.3;
 
 void tuner_begin(Tuner *tuner, int32_t count) {
-  ASSERT(count > 0 && count <= TUNE_MOST, "a tuner has a default, and room for its candidates");
+  ASSERT(count > 0 && count <= TUNE_MAX_CANDIDATES,
+         "a tuner has a default, and room for its candidates");
   *tuner = (Tuner){.count = count, .kept = count == 1 ? 0 : TUNE_UNDECIDED};
 }
 

@@ -16,7 +16,7 @@
 
 #include "tune/times.h"
 
-enum { TUNE_MOST = 16, TUNE_UNDECIDED = -1 };
+enum { TUNE_MAX_CANDIDATES = 16, TUNE_UNDECIDED = -1 };
 
 typedef enum TuneState {
   TUNE_TRIED,    /* takes part in every round */
@@ -32,7 +32,7 @@ typedef struct TuneRow { /* a candidate */
 
 typedef struct Tuner {
   int32_t count;
-  TuneRow rows[TUNE_MOST];
+  TuneRow rows[TUNE_MAX_CANDIDATES];
   int32_t next;           /* the first candidate to consider next */
   int32_t rounds, streak; /* complete rounds; latest rounds with the same leader */
   int32_t leader;
@@ -41,7 +41,7 @@ typedef struct Tuner {
   int32_t slow;     /* consecutive runs that were much slower than the choice's best */
 } Tuner;
 
-/* `count` is at most TUNE_MOST. */
+/* `count` is at most TUNE_MAX_CANDIDATES. */
 void tuner_begin(Tuner *tuner, int32_t count);
 /* The choice is known from an earlier process. */
 void tuner_recall(Tuner *tuner, int32_t candidate);

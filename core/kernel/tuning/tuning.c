@@ -47,8 +47,8 @@ enum {
 #include "kernel/candidate.def"
 };
 #undef CANDIDATE
-_Static_assert((int)CANDIDATE_COUNT - (int)CODE_COUNT <= (int)TUNE_MOST &&
-                   1 + (int)CODE_COUNT <= (int)TUNE_MOST,
+_Static_assert((int)CANDIDATE_COUNT - (int)CODE_COUNT <= (int)TUNE_MAX_CANDIDATES &&
+                   1 + (int)CODE_COUNT <= (int)TUNE_MAX_CANDIDATES,
                "a tuner has room for all candidates that need no other code, or all that do");
 
 typedef struct TuneEntry {
@@ -643,7 +643,7 @@ bool tuning_begin_trials(Kernel *kernel, TuneTrial *trial) {
 }
 
 void tuning_differs(const TuneTrial *trial, int32_t candidate) {
-  int32_t first = trial->tuner == &trial->entry->code ? TUNE_MOST : 0;
+  int32_t first = trial->tuner == &trial->entry->code ? TUNE_MAX_CANDIDATES : 0;
   trial->entry->differ |= (uint64_t)1 << (first + candidate);
 }
 
@@ -668,7 +668,7 @@ static void fill_row(Engine *engine, const Tuning *tuning, const TuneEntry *entr
                      const Tuner *tuner, int32_t k, RgTuneRow *out) {
   bool is_code = tuner == &entry->code;
   tuning_fill_row(tuner, k, out);
-  if (entry->differ >> (is_code ? TUNE_MOST + k : k) & 1) out->state = "differs";
+  if (entry->differ >> (is_code ? TUNE_MAX_CANDIDATES + k : k) & 1) out->state = "differs";
   out->candidate = is_code ? code_word(tuning, k) : candidates[tuning->rows[k]].word;
   out->about = is_code ? entry->about_code : entry->about;
   out->ms = row_ms(engine, entry, tuner, k);
