@@ -29,22 +29,22 @@ void checksum_init(Checksum *checksum) { *checksum = (Checksum){.lanes = {P1 + P
 
 void checksum_add(Checksum *checksum, const void *bytes, size_t size) {
   const uint8_t *at = bytes;
-  size_t waiting = checksum->length % STRIPE;
+  size_t buffered = checksum->length % STRIPE;
   checksum->length += size;
-  if (waiting) {
-    size_t wanted = STRIPE - waiting, taken = size < wanted ? size : wanted;
-    memcpy(checksum->rest + waiting, at, taken);
+  if (buffered) {
+    size_t missing = STRIPE - buffered, taken = size < missing ? size : missing;
+    memcpy(checksum->tail + buffered, at, taken);
     at += taken;
     size -= taken;
-    if (taken < wanted) return;
-    add_stripe(checksum->lanes, checksum->rest);
+    if (taken < missing) return;
+    add_stripe(checksum->lanes, checksum->tail);
   }
   for (; size >= STRIPE; at += STRIPE, size -= STRIPE) add_stripe(checksum->lanes, at);
-  memcpy(checksum->rest, at, size);
+  memcpy(checksum->tail, at, size);
 }
 
 /* Adds the rest after the last whole stripe: words, half a word, bytes. */
-static uint64_t add_rest(uint64_t hash, const uint8_t *at, size_t size) {
+static uint64_t add_tail(uint64_t hash, const uint8_t *at, size_t size) {
   for (; size >= 8; at += 8, size -= 8)
     hash = rotate_left(hash ^ mix(0, word_at(at)), 27) * P1 + P4;
   if (size >= 4) {
@@ -66,7 +66,7 @@ uint64_t checksum_end(const Checksum *checksum) {
            rotate_left(lanes[3], 18);
     for (int k = 0; k < 4; k++) hash = (hash ^ mix(0, lanes[k])) * P1 + P4;
   }
-  hash = add_rest(hash + checksum->length, checksum->rest, checksum->length % STRIPE);
+  hash = add_tail(hash + checksum->length, checksum->tail, checksum->length % STRIPE);
   hash = (hash ^ hash >> 33) * P2;
   hash = (hash ^ hash >> 29) * P3;
   return hash ^ hash >> 32;

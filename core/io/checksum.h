@@ -9,7 +9,7 @@
 typedef struct Checksum {
   uint64_t lanes[4];
   uint64_t length;  /* bytes so far */
-  uint8_t rest[32]; /* the last length % 32 bytes, not yet added */
+  uint8_t tail[32]; /* the last length % 32 bytes, not yet added */
 } Checksum;
 
 void checksum_init(Checksum *checksum);

@@ -7,7 +7,7 @@
 
 #include "io/exr.h"
 
-enum { MOST_CHANNELS = 64 };
+enum { MAX_CHANNELS = 64 };
 
 typedef struct Reading {
   const uint8_t *bytes;
@@ -19,9 +19,9 @@ typedef struct Reading {
   struct {
     char name[32];
     int32_t type;
-  } channels[MOST_CHANNELS];
+  } channels[MAX_CHANNELS];
   ZlibLibrary zlib;
-  uint8_t *raw, *mixed;
+  uint8_t *raw, *reordered;
   Image *image;
   Error *err;
 } Reading;
@@ -37,17 +37,17 @@ static bool get(Reading *r, void *out, size_t size) {
   return true;
 }
 
-static bool get_text(Reading *r, char *out, size_t room) {
+static bool get_text(Reading *r, char *out, size_t capacity) {
   const uint8_t *end = memchr(r->bytes + r->at, 0, r->size - r->at);
   size_t length = end ? (size_t)(end - (r->bytes + r->at)) : 0;
-  if (!end || length >= room) return fail(r, "its header is invalid");
+  if (!end || length >= capacity) return fail(r, "its header is invalid");
   return get(r, out, length + 1);
 }
 
 static bool read_channels(Reading *r, size_t end) {
   while (r->at < end && r->bytes[r->at]) {
     int32_t fields[4];
-    if (r->channel_count == MOST_CHANNELS) return fail(r, "it has too many channels");
+    if (r->channel_count == MAX_CHANNELS) return fail(r, "it has too many channels");
     if (!get_text(r, r->channels[r->channel_count].name, 32) || !get(r, fields, sizeof fields))
       return false;
     if (fields[0] < EXR_UINT || fields[0] > EXR_FLOAT)
@@ -91,7 +91,7 @@ static bool read_header(Reading *r) {
 }
 
 /* The position of a channel in a pixel; -1: it is left out. */
-static int place_of(const Reading *r, int channel) {
+static int channel_position(const Reading *r, int channel) {
   static const char order[] = "RGBA";
   const char *name = r->channels[channel].name;
   if (r->image->channels == 1) return !strcmp(name, "Y") || r->channel_count == 1 ? 0 : -1;
@@ -135,20 +135,20 @@ static size_t number_size(int32_t type) { return type == EXR_HALF ? 2 : 4; }
 static void read_line(const Reading *r, const uint8_t *line, int32_t y) {
   const Image *image = r->image;
   for (int c = 0; c < r->channel_count; c++) {
-    int place = place_of(r, c);
+    int position = channel_position(r, c);
     size_t size = number_size(r->channels[c].type);
     for (int32_t x = 0; x < image->width; x++, line += size) {
-      if (place < 0) continue;
-      image->pixels[((int64_t)y * image->width + x) * image->channels + place] =
+      if (position < 0) continue;
+      image->pixels[((int64_t)y * image->width + x) * image->channels + position] =
           number_at(line, r->channels[c].type);
     }
   }
 }
 
-static void unmix(uint8_t *mixed, uint8_t *raw, size_t size) {
+static void restore_order(uint8_t *reordered, uint8_t *raw, size_t size) {
   size_t half = (size + 1) / 2;
-  for (size_t k = 1; k < size; k++) mixed[k] = (uint8_t)(mixed[k] + mixed[k - 1] - 128);
-  for (size_t k = 0; k < size; k++) raw[k] = mixed[k / 2 + (k % 2 ? half : 0)];
+  for (size_t k = 1; k < size; k++) reordered[k] = (uint8_t)(reordered[k] + reordered[k - 1] - 128);
+  for (size_t k = 0; k < size; k++) raw[k] = reordered[k / 2 + (k % 2 ? half : 0)];
 }
 
 static bool read_block(Reading *r, int32_t lines, size_t line_bytes) {
@@ -163,9 +163,9 @@ static bool read_block(Reading *r, int32_t lines, size_t line_bytes) {
   r->at += (size_t)head[1];
   if ((size_t)head[1] < size && r->compression != EXR_NONE) {
     uLongf length = size;
-    if (r->zlib.uncompress(r->mixed, &length, data, (uLong)head[1]) != Z_OK || length != size)
+    if (r->zlib.uncompress(r->reordered, &length, data, (uLong)head[1]) != Z_OK || length != size)
       return fail(r, "one of its blocks cannot be decompressed");
-    unmix(r->mixed, r->raw, size);
+    restore_order(r->reordered, r->raw, size);
     data = r->raw;
   } else if ((size_t)head[1] != size) {
     return fail(r, "one of its blocks is invalid");
@@ -182,8 +182,8 @@ static bool read_pixels(Reading *r, Heap *heap) {
   for (int c = 0; c < r->channel_count; c++)
     line_bytes += number_size(r->channels[c].type) * (size_t)r->image->width;
   r->raw = heap_alloc(heap, line_bytes * (size_t)lines);
-  r->mixed = heap_alloc(heap, line_bytes * (size_t)lines);
-  if (!r->raw || !r->mixed)
+  r->reordered = heap_alloc(heap, line_bytes * (size_t)lines);
+  if (!r->raw || !r->reordered)
     return error_set(r->err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
   if ((size_t)blocks * 8 > r->size - r->at) return fail(r, "it ends too early");
   r->at += (size_t)blocks * 8;
@@ -224,7 +224,7 @@ bool exr_read(Heap *heap, const char *path, Image *image, Error *err) {
   r.bytes = bytes;
   bool ok = zlib_library_open(&r.zlib, err) && read_all(&r, heap);
   heap_free(heap, r.raw);
-  heap_free(heap, r.mixed);
+  heap_free(heap, r.reordered);
   heap_free(heap, bytes);
   zlib_library_close(&r.zlib);
   return ok;

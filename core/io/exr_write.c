@@ -20,7 +20,7 @@ typedef struct Writing {
   const float *pixels;
   int32_t width, height, channels;
   ZlibLibrary zlib;
-  uint8_t *raw, *mixed, *packed; /* a block: as it is, reordered, compressed */
+  uint8_t *raw, *reordered, *compressed; /* a block: as it is, reordered, compressed */
   size_t line_bytes;
 } Writing;
 
@@ -33,10 +33,10 @@ static void put_attribute(FILE *file, const char *name, const char *type, int32_
   put_i32(file, size);
 }
 
-/* `place`: the position in a pixel. */
+/* `position`: which of a pixel's numbers it is. */
 typedef struct Channel {
   char name;
-  int place;
+  int position;
 } Channel;
 static const Channel grey[] = {{'Y', 0}}, rgb[] = {{'B', 2}, {'G', 1}, {'R', 0}},
                      rgba[] = {{'A', 3}, {'B', 2}, {'G', 1}, {'R', 0}};
@@ -89,29 +89,29 @@ static void fill_raw(const Writing *w, int32_t first, int32_t lines) {
   uint8_t *to = w->raw;
   for (int32_t y = first; y < first + lines; y++)
     for (int c = 0; c < w->channels; c++) {
-      int place = channels_of(w->channels)[c].place;
+      int position = channels_of(w->channels)[c].position;
       for (int32_t x = 0; x < w->width; x++, to += sizeof(float))
-        memcpy(to, &w->pixels[((int64_t)y * w->width + x) * w->channels + place], sizeof(float));
+        memcpy(to, &w->pixels[((int64_t)y * w->width + x) * w->channels + position], sizeof(float));
     }
 }
 
-static void mix(const uint8_t *raw, uint8_t *mixed, size_t size) {
+static void reorder_bytes(const uint8_t *raw, uint8_t *reordered, size_t size) {
   size_t half = (size + 1) / 2;
-  for (size_t k = 0; k < size; k++) mixed[k / 2 + (k % 2 ? half : 0)] = raw[k];
-  for (size_t k = size; k-- > 1;) mixed[k] = (uint8_t)(mixed[k] - mixed[k - 1] + 128);
+  for (size_t k = 0; k < size; k++) reordered[k / 2 + (k % 2 ? half : 0)] = raw[k];
+  for (size_t k = size; k-- > 1;) reordered[k] = (uint8_t)(reordered[k] - reordered[k - 1] + 128);
 }
 
 /* A block that compression does not shrink is stored uncompressed. */
 static void put_block(const Writing *w, int32_t first, int32_t lines) {
   size_t size = w->line_bytes * (size_t)lines;
-  uLongf packed = w->zlib.compressBound(size);
+  uLongf compressed = w->zlib.compressBound(size);
   fill_raw(w, first, lines);
-  mix(w->raw, w->mixed, size);
-  int failed = w->zlib.compress2(w->packed, &packed, w->mixed, size, 6);
-  bool is_smaller = failed == Z_OK && packed < size;
+  reorder_bytes(w->raw, w->reordered, size);
+  int failed = w->zlib.compress2(w->compressed, &compressed, w->reordered, size, 6);
+  bool is_smaller = failed == Z_OK && compressed < size;
   put_i32(w->file, first);
-  put_i32(w->file, (int32_t)(is_smaller ? packed : size));
-  fwrite(is_smaller ? w->packed : w->raw, is_smaller ? packed : size, 1, w->file);
+  put_i32(w->file, (int32_t)(is_smaller ? compressed : size));
+  fwrite(is_smaller ? w->compressed : w->raw, is_smaller ? compressed : size, 1, w->file);
 }
 
 static void put_all(const Writing *w) {
@@ -121,10 +121,10 @@ static void put_all(const Writing *w) {
   for (int32_t k = 0; k < 2 * blocks; k++) put_i32(w->file, 0);
   for (int32_t k = 0; k < blocks; k++) {
     int32_t first = k * EXR_ZIP_LINES, left = w->height - first;
-    int64_t place = ftell(w->file);
+    int64_t offset = ftell(w->file);
     fseek(w->file, table + 8L * k, SEEK_SET);
-    fwrite(&place, sizeof place, 1, w->file);
-    fseek(w->file, place, SEEK_SET);
+    fwrite(&offset, sizeof offset, 1, w->file);
+    fseek(w->file, offset, SEEK_SET);
     put_block(w, first, left < EXR_ZIP_LINES ? left : EXR_ZIP_LINES);
   }
 }
@@ -148,14 +148,14 @@ bool exr_write(Heap *heap, const char *path, const float *pixels, int32_t width,
   w.line_bytes = sizeof(float) * (size_t)width * (size_t)channels;
   size_t block = w.line_bytes * EXR_ZIP_LINES;
   w.raw = heap_alloc(heap, block);
-  w.mixed = heap_alloc(heap, block);
-  w.packed = heap_alloc(heap, w.zlib.compressBound(block));
-  bool ok = w.raw && w.mixed && w.packed
+  w.reordered = heap_alloc(heap, block);
+  w.compressed = heap_alloc(heap, w.zlib.compressBound(block));
+  bool ok = w.raw && w.reordered && w.compressed
                 ? write_file(&w, err)
                 : error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
   heap_free(heap, w.raw);
-  heap_free(heap, w.mixed);
-  heap_free(heap, w.packed);
+  heap_free(heap, w.reordered);
+  heap_free(heap, w.compressed);
   zlib_library_close(&w.zlib);
   return ok;
 }

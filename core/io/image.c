@@ -48,9 +48,8 @@ bool image_write_floats(Heap *heap, const char *path, const float *pixels, int32
 }
 
 bool image_allocate(Heap *heap, const char *path, Image *image, Error *err) {
-  enum { LARGEST_SIDE = 65535 };
-  if (image->width < 1 || image->height < 1 || image->width > LARGEST_SIDE ||
-      image->height > LARGEST_SIDE)
+  enum { MAX_SIDE = 65535 };
+  if (image->width < 1 || image->height < 1 || image->width > MAX_SIDE || image->height > MAX_SIDE)
     return image_fail(path, "read", "its size is invalid", err);
   image->pixels = heap_alloc(heap, sizeof *image->pixels * (size_t)image->width *
                                        (size_t)image->height * (size_t)image->channels);

@@ -23,7 +23,7 @@ bool library_open(const LibraryUse *use, void *table, Error *err) {
   }
   for (int k = 0; k < use->entry_count; k++) {
     void *entry = dlsym(*handle, use->entries[k].name);
-    memcpy((char *)table + use->entries[k].place, &entry, sizeof entry);
+    memcpy((char *)table + use->entries[k].offset, &entry, sizeof entry);
     if (entry) continue;
     library_close(table);
     return error_set(err, RG_ERROR_LIBRARY, "%s has no %s", use->soname, use->entries[k].name);

@@ -9,7 +9,7 @@
 
 typedef struct LibraryEntry {
   const char *name;
-  size_t place; /* of its pointer: offset in the table, in bytes */
+  size_t offset; /* of its pointer in the table, in bytes */
 } LibraryEntry;
 
 typedef struct LibraryUse {

@@ -10,7 +10,7 @@
 #include "io/replace.h"
 #include "io/zstd_library.h"
 
-enum { ROOM = 1 << 18, LEVEL = 1 };
+enum { BUFFER_BYTES = 1 << 18, LEVEL = 1 };
 
 struct Packer {
   Heap *heap;
@@ -22,7 +22,7 @@ struct Packer {
   uint64_t part_begin;
   Checksum checksum;
   Error error; /* the first failure */
-  uint8_t room[ROOM];
+  uint8_t buffer[BUFFER_BYTES];
 };
 
 static bool fail(Packer *packer, const char *why) {
@@ -41,14 +41,14 @@ static void put(Packer *packer, const void *bytes, size_t size) {
   }
 }
 
-static void compress(Packer *packer, const void *bytes, size_t size, ZSTD_EndDirective how) {
+static void compress(Packer *packer, const void *bytes, size_t size, ZSTD_EndDirective directive) {
   ZSTD_inBuffer in = {bytes, size, 0};
   size_t left = 1;
-  while (!error_is_set(&packer->error) && (how == ZSTD_e_end ? left > 0 : in.pos < in.size)) {
-    ZSTD_outBuffer out = {packer->room, sizeof packer->room, 0};
-    left = packer->zstd.ZSTD_compressStream2(packer->context, &out, &in, how);
+  while (!error_is_set(&packer->error) && (directive == ZSTD_e_end ? left > 0 : in.pos < in.size)) {
+    ZSTD_outBuffer out = {packer->buffer, sizeof packer->buffer, 0};
+    left = packer->zstd.ZSTD_compressStream2(packer->context, &out, &in, directive);
     if (packer->zstd.ZSTD_isError(left)) fail(packer, packer->zstd.ZSTD_getErrorName(left));
-    else put(packer, packer->room, out.pos);
+    else put(packer, packer->buffer, out.pos);
   }
 }
 

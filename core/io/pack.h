@@ -1,6 +1,6 @@
 /* pack.h - files of compressed parts, in a named format; a file appears complete or not at all.
  *
- *     magic 8 | version 4 | 0 4 | part | part | .. | directory | place of it 16 | checksum 8
+ *     magic 8 | version 4 | 0 4 | part | part | .. | directory | its offset, size 16 | checksum 8
  *
  * Each part is a frame of zstd. The directory is a part, too; its contents are up to the writer.
  * The checksum (checksum.h) covers all bytes before it. A reader verifies it first, so that nothing

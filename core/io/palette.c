@@ -33,7 +33,7 @@ static uint8_t level(double value) {
   return value >= 1 ? 255 : (uint8_t)(value * 255 + 0.5);
 }
 
-static void polynomial(const Polynomial powers, double value, uint8_t rgb[3]) {
+static void evaluate(const Polynomial powers, double value, uint8_t rgb[3]) {
   for (int i = 0; i < 3; i++) {
     double sum = 0;
     for (int k = 6; k >= 0; k--) sum = sum * value + powers[k][i];
@@ -41,7 +41,7 @@ static void polynomial(const Polynomial powers, double value, uint8_t rgb[3]) {
   }
 }
 
-static void between(const uint8_t table[33][3], double value, uint8_t rgb[3]) {
+static void interpolate(const uint8_t table[33][3], double value, uint8_t rgb[3]) {
   double at = value * 32;
   int k = at >= 32 ? 31 : (int)at;
   for (int i = 0; i < 3; i++)
@@ -55,8 +55,8 @@ void image_palette(Palette palette, double value, uint8_t rgb[3]) {
   case PALETTE_HEAT:
     for (int i = 0; i < 3; i++) rgb[i] = level(3 * value - i);
     return;
-  case PALETTE_VIRIDIS: polynomial(viridis, value, rgb); return;
-  case PALETTE_MAGMA: polynomial(magma, value, rgb); return;
-  case PALETTE_COOLWARM: between(coolwarm, value, rgb); return;
+  case PALETTE_VIRIDIS: evaluate(viridis, value, rgb); return;
+  case PALETTE_MAGMA: evaluate(magma, value, rgb); return;
+  case PALETTE_COOLWARM: interpolate(coolwarm, value, rgb); return;
   }
 }

@@ -28,7 +28,7 @@ bool ppm_write(const char *path, const uint8_t *pixels, int32_t width, int32_t h
 }
 
 /* The first character past blanks and comments. */
-static int skip(FILE *file) {
+static int skip_blanks(FILE *file) {
   for (;;) {
     int c = getc(file);
     if (c == '#')
@@ -38,35 +38,35 @@ static int skip(FILE *file) {
   }
 }
 
-static bool read_number(FILE *file, int32_t most, int32_t *number) {
-  int c = skip(file);
+static bool read_number(FILE *file, int32_t max_value, int32_t *number) {
+  int c = skip_blanks(file);
   int64_t value = 0;
   bool ok = c >= '0' && c <= '9';
-  for (; c >= '0' && c <= '9' && value <= most; c = getc(file)) value = value * 10 + c - '0';
+  for (; c >= '0' && c <= '9' && value <= max_value; c = getc(file)) value = value * 10 + c - '0';
   *number = (int32_t)value;
-  return ok && value <= most; /* and one blank after it is read */
+  return ok && value <= max_value; /* and one blank after it is read */
 }
 
-static bool read_pixels(FILE *file, int32_t most, const Image *image) {
+static bool read_pixels(FILE *file, int32_t max_value, const Image *image) {
   size_t count = (size_t)image->width * (size_t)image->height * (size_t)image->channels;
   for (size_t k = 0; k < count; k++) {
-    int high = most > 255 ? getc(file) : 0, low = getc(file);
+    int high = max_value > 255 ? getc(file) : 0, low = getc(file);
     if (high == EOF || low == EOF) return false;
-    image->pixels[k] = (float)(high * 256 + low) / (float)most;
+    image->pixels[k] = (float)(high * 256 + low) / (float)max_value;
   }
   return true;
 }
 
 bool ppm_read(Heap *heap, const char *path, Image *image, Error *err) {
   FILE *file = fopen(path, "rb");
-  int32_t most = 0;
+  int32_t max_value = 0;
   if (!file) return image_fail(path, "read", strerror(errno), err);
   image->channels = getc(file) == 'P' && getc(file) == '6' ? 3 : 1;
   bool ok = read_number(file, 65535, &image->width) && read_number(file, 65535, &image->height) &&
-            read_number(file, 65535, &most) && most > 0;
+            read_number(file, 65535, &max_value) && max_value > 0;
   if (!ok) image_fail(path, "read", "its first line is invalid", err);
   ok = ok && image_allocate(heap, path, image, err);
-  if (ok && !read_pixels(file, most, image))
+  if (ok && !read_pixels(file, max_value, image))
     ok = image_fail(path, "read", "it ends too early", err);
   fclose(file);
   return ok;

@@ -76,7 +76,7 @@ static void sync_folder(const char *path) {
 }
 
 /* The new file gets the permissions of the old one. */
-static bool flush(Replacement *r) {
+static bool finish_writing(Replacement *r) {
   int file = r->stream ? fileno(r->stream) : r->file;
   struct stat before;
   bool ok = !r->stream || (fflush(r->stream) == 0 && !ferror(r->stream));
@@ -95,7 +95,7 @@ static bool close_file(Replacement *r) {
 }
 
 bool replace_end(Replacement *r, Error *err) {
-  bool ok = flush(r);
+  bool ok = finish_writing(r);
   int why = errno;
   if (!close_file(r) && ok) ok = false, why = errno;
   if (ok && rename(r->temporary, r->path)) ok = false, why = errno;

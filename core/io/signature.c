@@ -6,8 +6,8 @@
 
 #include "io/library.h"
 
-/* libsodium's functions that we call, declared as its manual says, since its header need not be
- * here: the 64 bytes of its secret key are ours, then the public key. */
+/* The functions of libsodium that we call, declared as in its manual, since its header may not be
+ * installed. Its secret key of 64 bytes is our private key, followed by the public key. */
 enum { SECRET_BYTES = 64 };
 typedef struct Sodium {
   void *handle;
@@ -42,16 +42,17 @@ static int sextet(char c) {
   return at ? (int)(at - digits) : -1;
 }
 
-/* Decodes up to `most` bytes of base64, up to the first other character; returns how many. */
-static int decode(const char *text, uint8_t *out, int most) {
+/* Decodes base64 until another character, or until `max_bytes` are decoded; returns how many
+ * were. */
+static int decode(const char *text, uint8_t *out, int max_bytes) {
   unsigned bits = 0;
-  int count = 0, held = 0;
-  for (; sextet(*text) >= 0 && count < most; text++) {
+  int count = 0, bit_count = 0;
+  for (; sextet(*text) >= 0 && count < max_bytes; text++) {
     bits = bits << 6 | (unsigned)sextet(*text);
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    out[count++] = (uint8_t)(bits >> held);
+    bit_count += 6;
+    if (bit_count < 8) continue;
+    bit_count -= 8;
+    out[count++] = (uint8_t)(bits >> bit_count);
   }
   return count;
 }
@@ -108,11 +109,11 @@ bool signature_make(const uint8_t private_key[SIGNATURE_KEY_BYTES], const void *
 }
 
 bool signature_check(const uint8_t public_key[SIGNATURE_KEY_BYTES], const void *bytes,
-                     int64_t length, const uint8_t signature[SIGNATURE_BYTES], bool *fits,
+                     int64_t length, const uint8_t signature[SIGNATURE_BYTES], bool *is_valid,
                      Error *err) {
   Sodium sodium;
   if (!open_sodium(&sodium, err)) return false;
-  *fits = !sodium.verify(signature, bytes, (unsigned long long)length, public_key);
+  *is_valid = !sodium.verify(signature, bytes, (unsigned long long)length, public_key);
   library_close(&sodium);
   return true;
 }

@@ -15,10 +15,10 @@ bool signature_private_key(const char *pem, uint8_t key[SIGNATURE_KEY_BYTES], Er
 
 bool signature_make(const uint8_t private_key[SIGNATURE_KEY_BYTES], const void *bytes,
                     int64_t length, uint8_t signature[SIGNATURE_BYTES], Error *err);
-/* *fits: was the signature made of these bytes with the private key that belongs to the public one?
- * False with err if that could not be checked. */
+/* *is_valid: was the signature made of these bytes with the private key that belongs to the public
+ * one? False with err if that could not be checked. */
 bool signature_check(const uint8_t public_key[SIGNATURE_KEY_BYTES], const void *bytes,
-                     int64_t length, const uint8_t signature[SIGNATURE_BYTES], bool *fits,
+                     int64_t length, const uint8_t signature[SIGNATURE_BYTES], bool *is_valid,
                      Error *err);
 
 #endif

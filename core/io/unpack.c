@@ -11,7 +11,7 @@
 #include "io/pack.h"
 #include "io/zstd_library.h"
 
-enum { ROOM = 1 << 18, HEAD = 16, TAIL = 24 };
+enum { BUFFER_BYTES = 1 << 18, HEAD = 16, TAIL = 24 };
 
 struct Unpacker {
   Heap *heap;
@@ -21,10 +21,10 @@ struct Unpacker {
   char path[200]; /* for messages */
   int file;       /* -1: not open */
   uint64_t length;
-  uint64_t at, end; /* the bytes of the part that are not in `in` yet */
-  bool is_whole;    /* the part's frame has ended */
+  uint64_t at, end;       /* the bytes of the part that are not in `in` yet */
+  bool is_frame_complete; /* the part's frame has ended */
   ZSTD_inBuffer pending;
-  uint8_t in[ROOM];
+  uint8_t in[BUFFER_BYTES];
 };
 
 bool unpack_refuse(const Unpacker *unpacker, const char *why, Error *err) {
@@ -33,7 +33,7 @@ bool unpack_refuse(const Unpacker *unpacker, const char *why, Error *err) {
 }
 
 /* Reads up to `size` bytes from `offset` on; -1 with err. */
-static int64_t get(Unpacker *unpacker, uint64_t offset, void *bytes, size_t size, Error *err) {
+static int64_t read_at(Unpacker *unpacker, uint64_t offset, void *bytes, size_t size, Error *err) {
   size_t done = 0;
   while (done < size) {
     ssize_t count =
@@ -50,8 +50,8 @@ static int64_t get(Unpacker *unpacker, uint64_t offset, void *bytes, size_t size
   return (int64_t)done;
 }
 
-static bool get_all(Unpacker *unpacker, uint64_t offset, void *bytes, size_t size, Error *err) {
-  int64_t count = get(unpacker, offset, bytes, size, err);
+static bool read_all_at(Unpacker *unpacker, uint64_t offset, void *bytes, size_t size, Error *err) {
+  int64_t count = read_at(unpacker, offset, bytes, size, err);
   return count == (int64_t)size || (count >= 0 && unpack_refuse(unpacker, "is truncated", err));
 }
 
@@ -60,10 +60,10 @@ static bool check_head(Unpacker *unpacker, Error *err) {
     char magic[8];
     uint32_t version, zero;
   } head;
-  int64_t count = get(unpacker, 0, &head, sizeof head, err);
+  int64_t count = read_at(unpacker, 0, &head, sizeof head, err);
   if (count < 0) return false;
-  size_t seen = count < 8 ? (size_t)count : 8;
-  if (!seen || memcmp(head.magic, unpacker->format.magic, seen))
+  size_t compared = count < 8 ? (size_t)count : 8;
+  if (!compared || memcmp(head.magic, unpacker->format.magic, compared))
     return error_set(err, RG_ERROR_IO, "'%.160s' is not a %s", unpacker->path,
                      unpacker->format.what);
   if (count < HEAD || unpacker->length < HEAD + TAIL)
@@ -77,16 +77,16 @@ static bool check_head(Unpacker *unpacker, Error *err) {
 /* Verifies the checksum of all bytes before it. */
 static bool check_bytes(Unpacker *unpacker, Error *err) {
   Checksum checksum;
-  uint64_t said, end = unpacker->length - sizeof said;
+  uint64_t stored, end = unpacker->length - sizeof stored;
   checksum_init(&checksum);
   for (uint64_t at = 0; at < end;) {
-    size_t size = end - at < ROOM ? (size_t)(end - at) : ROOM;
-    if (!get_all(unpacker, at, unpacker->in, size, err)) return false;
+    size_t size = end - at < BUFFER_BYTES ? (size_t)(end - at) : BUFFER_BYTES;
+    if (!read_all_at(unpacker, at, unpacker->in, size, err)) return false;
     checksum_add(&checksum, unpacker->in, size);
     at += size;
   }
-  if (!get_all(unpacker, end, &said, sizeof said, err)) return false;
-  return said == checksum_end(&checksum) ||
+  if (!read_all_at(unpacker, end, &stored, sizeof stored, err)) return false;
+  return stored == checksum_end(&checksum) ||
          unpack_refuse(unpacker,
                        "is damaged: it is truncated, or some of its bytes have changed (its "
                        "checksum does not match)",
@@ -116,7 +116,7 @@ static bool begin(Unpacker *unpacker, const char *path, Error *err) {
   if (!unpacker->context)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a %s",
                      unpacker->format.what);
-  return get_all(unpacker, unpacker->length - TAIL, &directory, sizeof directory, err) &&
+  return read_all_at(unpacker, unpacker->length - TAIL, &directory, sizeof directory, err) &&
          unpack_seek(unpacker, directory, err);
 }
 
@@ -150,7 +150,7 @@ bool unpack_seek(Unpacker *unpacker, PackPart part, Error *err) {
     return unpack_refuse(unpacker, "names a part that it does not have", err);
   unpacker->at = part.offset;
   unpacker->end = part.offset + part.size;
-  unpacker->is_whole = false;
+  unpacker->is_frame_complete = false;
   unpacker->pending = (ZSTD_inBuffer){unpacker->in, 0, 0};
   unpacker->zstd.ZSTD_freeDCtx(unpacker->context);
   unpacker->context = unpacker->zstd.ZSTD_createDCtx();
@@ -159,11 +159,11 @@ bool unpack_seek(Unpacker *unpacker, PackPart part, Error *err) {
                    unpacker->format.what);
 }
 
-static bool fill(Unpacker *unpacker, Error *err) {
+static bool refill(Unpacker *unpacker, Error *err) {
   uint64_t left = unpacker->end - unpacker->at;
-  size_t size = left < ROOM ? (size_t)left : ROOM;
+  size_t size = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
   if (!size) return unpack_refuse(unpacker, "has a part that ends too early", err);
-  if (!get_all(unpacker, unpacker->at, unpacker->in, size, err)) return false;
+  if (!read_all_at(unpacker, unpacker->at, unpacker->in, size, err)) return false;
   unpacker->at += size;
   unpacker->pending = (ZSTD_inBuffer){unpacker->in, size, 0};
   return true;
@@ -172,23 +172,24 @@ static bool fill(Unpacker *unpacker, Error *err) {
 bool unpack_read(Unpacker *unpacker, void *bytes, size_t size, Error *err) {
   ZSTD_outBuffer out = {bytes, size, 0};
   while (out.pos < out.size) {
-    if (unpacker->is_whole) return unpack_refuse(unpacker, "has a part that ends too early", err);
+    if (unpacker->is_frame_complete)
+      return unpack_refuse(unpacker, "has a part that ends too early", err);
     size_t before = out.pos;
     size_t left = unpacker->zstd.ZSTD_decompressStream(unpacker->context, &out, &unpacker->pending);
     if (unpacker->zstd.ZSTD_isError(left))
       return unpack_refuse(unpacker, "has a part that cannot be decompressed", err);
-    unpacker->is_whole = left == 0;
+    unpacker->is_frame_complete = left == 0;
     bool is_stuck = out.pos == before && unpacker->pending.pos == unpacker->pending.size;
-    if (is_stuck && !unpacker->is_whole && !fill(unpacker, err)) return false;
+    if (is_stuck && !unpacker->is_frame_complete && !refill(unpacker, err)) return false;
   }
   return true;
 }
 
 bool unpack_is_at_end(Unpacker *unpacker) {
   uint8_t byte;
-  Error unheard;
-  error_clear(&unheard);
-  return !unpack_read(unpacker, &byte, 1, &unheard);
+  Error ignored;
+  error_clear(&ignored);
+  return !unpack_read(unpacker, &byte, 1, &ignored);
 }
 
 void unpack_close(Unpacker *unpacker) {
