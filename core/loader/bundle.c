@@ -9,13 +9,13 @@ static bool is_bundle(const uint8_t *bytes, int64_t length) {
          ((const RgBundle *)(const void *)bytes)->magic == RG_BUNDLE_MAGIC;
 }
 
-int object_parts(const uint8_t *bytes, int64_t length, ObjectPart parts[OBJECT_MOST_PARTS]) {
+int object_parts(const uint8_t *bytes, int64_t length, ObjectPart parts[OBJECT_MAX_PARTS]) {
   const RgBundle *bundle = (const RgBundle *)(const void *)bytes;
   if (!is_bundle(bytes, length)) {
     parts[0] = (ObjectPart){bytes, length};
     return 1;
   }
-  if (bundle->count < 1 || bundle->count > OBJECT_MOST_PARTS ||
+  if (bundle->count < 1 || bundle->count > OBJECT_MAX_PARTS ||
       length < 8 * (HEAD_WORDS + bundle->count))
     return 0;
   int64_t begin = 8 * (HEAD_WORDS + bundle->count);

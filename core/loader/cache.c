@@ -58,7 +58,7 @@ struct Cache {
 typedef struct EntryHead {
   char magic[8];
   uint64_t key_length, object_lengths[RG_TARGET_COUNT];
-  uint8_t sum[SHA256_BYTES]; /* of key and objects, which follow */
+  uint8_t digest[SHA256_BYTES]; /* SHA-256 of the key and the objects, which follow */
 } EntryHead;
 
 _Static_assert(CACHE_NAME_BYTES == NAME_BYTES + 1, "a name and its NUL");
@@ -173,16 +173,16 @@ typedef struct Key {
   char folder[PATH_BYTES]; /* that holds it */
 } Key;
 
-static void put(uint8_t **at, const void *data, size_t size_bytes) {
+static void append(uint8_t **at, const void *data, size_t size_bytes) {
   if (size_bytes) memcpy(*at, data, size_bytes);
   *at += size_bytes;
 }
 
 static bool make_paths(const Cache *cache, const RgCodegenRequest *request, Key *key) {
-  uint8_t sum[SHA256_BYTES];
+  uint8_t digest[SHA256_BYTES];
   char name[NAME_BYTES + 1];
-  sha256(key->bytes, key->length, sum);
-  for (int k = 0; k < NAME_BYTES / 2; k++) snprintf(name + 2 * k, 3, "%02x", sum[k]);
+  sha256(key->bytes, key->length, digest);
+  for (int k = 0; k < NAME_BYTES / 2; k++) snprintf(name + 2 * k, 3, "%02x", digest[k]);
   return snprintf(key->folder, PATH_BYTES, "%s/%s", cache->folder, request->build_id) <
              PATH_BYTES &&
          snprintf(key->path, PATH_BYTES, "%s/%s/%s", cache->folder, request->build_id, name) <
@@ -202,11 +202,11 @@ static bool make_key(Cache *cache, const RgCodegenRequest *request, Key *key) {
   key->bytes = heap_alloc(cache->heap, key->length);
   if (!key->bytes) return false;
   uint8_t *at = key->bytes;
-  put(&at, &head, sizeof head);
-  put(&at, request->build_id, head.build_id_length);
+  append(&at, &head, sizeof head);
+  append(&at, request->build_id, head.build_id_length);
   for (int t = 0; t < RG_TARGET_COUNT; t++)
-    put(&at, request->processors[t], head.processor_lengths[t]);
-  put(&at, request->bytes, (size_t)request->length);
+    append(&at, request->processors[t], head.processor_lengths[t]);
+  append(&at, request->bytes, (size_t)request->length);
   if (make_paths(cache, request, key)) return true;
   heap_free(cache->heap, key->bytes);
   return false;
@@ -241,21 +241,21 @@ static bool read_all(int fd, uint8_t *data, size_t size_bytes) {
 /* The objects in a valid entry, concatenated; else NULL. */
 static const uint8_t *check_entry(const uint8_t *entry, uint64_t size_bytes, const Key *key,
                                   EntryHead *head) {
-  uint8_t sum[SHA256_BYTES];
+  uint8_t digest[SHA256_BYTES];
   memcpy(head, entry, sizeof *head);
-  const uint8_t *rest = entry + sizeof *head;
-  uint64_t rest_bytes = size_bytes - sizeof *head, left = rest_bytes - key->length;
+  const uint8_t *contents = entry + sizeof *head;
+  uint64_t contents_bytes = size_bytes - sizeof *head, left = contents_bytes - key->length;
   if (memcmp(head->magic, entry_magic, sizeof entry_magic) || head->key_length != key->length)
     return NULL;
-  if (key->length > rest_bytes) return NULL;
+  if (key->length > contents_bytes) return NULL;
   for (int t = 0; t < RG_TARGET_COUNT; left -= head->object_lengths[t++])
     if (head->object_lengths[t] > left) return NULL;
-  if (left || memcmp(rest, key->bytes, key->length)) return NULL;
-  sha256(rest, rest_bytes, sum);
-  return memcmp(sum, head->sum, sizeof sum) ? NULL : rest + key->length;
+  if (left || memcmp(contents, key->bytes, key->length)) return NULL;
+  sha256(contents, contents_bytes, digest);
+  return memcmp(digest, head->digest, sizeof digest) ? NULL : contents + key->length;
 }
 
-static void touch(int fd, const struct stat *info) {
+static void update_last_use(int fd, const struct stat *info) {
   time_t age = time(NULL) - info->st_mtime;
   if (age < 0 || age > TOUCH_SECONDS) (void)!futimens(fd, NULL);
 }
@@ -288,7 +288,7 @@ static bool read_entry(const Cache *cache, int fd, const RgCodegenRequest *reque
   const uint8_t *found =
       read_all(fd, entry, size_bytes) ? check_entry(entry, size_bytes, key, &head) : NULL;
   bool ok = found && copy_objects(cache, request, &head, found, objects);
-  if (ok) touch(fd, &info);
+  if (ok) update_last_use(fd, &info);
   else free_objects(cache, objects);
   heap_free(cache->heap, entry);
   return ok;
@@ -347,7 +347,7 @@ static bool write_entry(const Key *key, const uint8_t *entry, size_t size_bytes)
 
 /* Prunes the folder if no process did so for a minute: the cost is small compared with a compile,
  * and the folder exceeds the limit by at most the entries that are written in a minute. */
-static void prune_at_times(const Cache *cache) {
+static void prune_if_due(const Cache *cache) {
   char stamp[PATH_BYTES];
   struct stat info;
   snprintf(stamp, sizeof stamp, "%s/pruned", cache->folder);
@@ -370,14 +370,14 @@ void cache_store(Cache *cache, const RgCodegenRequest *request,
     size_bytes += head.object_lengths[t] = objects[t].bytes ? (uint64_t)objects[t].length : 0;
   uint8_t *entry = size_bytes <= ENTRY_LIMIT_BYTES ? heap_alloc(cache->heap, size_bytes) : NULL;
   if (entry) {
-    uint8_t *rest = entry + sizeof head, *at = rest;
-    put(&at, key.bytes, key.length);
-    for (int t = 0; t < RG_TARGET_COUNT; t++) put(&at, objects[t].bytes, head.object_lengths[t]);
+    uint8_t *contents = entry + sizeof head, *at = contents;
+    append(&at, key.bytes, key.length);
+    for (int t = 0; t < RG_TARGET_COUNT; t++) append(&at, objects[t].bytes, head.object_lengths[t]);
     memcpy(head.magic, entry_magic, sizeof head.magic);
-    sha256(rest, size_bytes - sizeof head, head.sum);
+    sha256(contents, size_bytes - sizeof head, head.digest);
     memcpy(entry, &head, sizeof head);
     make_folders(key.folder);
-    if (write_entry(&key, entry, size_bytes)) prune_at_times(cache);
+    if (write_entry(&key, entry, size_bytes)) prune_if_due(cache);
     heap_free(cache->heap, entry);
   }
   heap_free(cache->heap, key.bytes);

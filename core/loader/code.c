@@ -37,7 +37,7 @@ Code *code_create(Heap *heap, void *memory, uint64_t size_bytes) {
 static void write_perf_map(const char *name, void *address, uint64_t size_bytes) {
   char path[64];
   snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
-  /* any user may write to /tmp: never follow a link there, or open the file of another user */
+  /* any user may write to /tmp: do not follow a link there, or write to another user's file */
   int descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   struct stat about;
   bool is_ours = descriptor >= 0 && !fstat(descriptor, &about) && S_ISREG(about.st_mode) &&
@@ -92,7 +92,7 @@ void code_destroy(Code *code) {
 }
 
 Code *object_load(Heap *heap, const uint8_t *object, int64_t length, Error *err) {
-  ObjectPart parts[OBJECT_MOST_PARTS];
+  ObjectPart parts[OBJECT_MAX_PARTS];
   int count = object_parts(object, length, parts);
   Code *code = NULL;
   if (!count)

@@ -107,8 +107,8 @@ RgCodegenResult *codegen_compile(Codegen *codegen, const RgCodegenRequest *reque
     return NULL;
   }
   if (result->ok) return result;
-  bool is_apart = result->code == RG_ERROR_MEMORY || result->code == RG_ERROR_INTERNAL;
-  ErrorCode code = is_apart ? (ErrorCode)result->code : RG_ERROR_CODEGEN;
+  bool keeps_code = result->code == RG_ERROR_MEMORY || result->code == RG_ERROR_INTERNAL;
+  ErrorCode code = keeps_code ? (ErrorCode)result->code : RG_ERROR_CODEGEN;
   error_set(err, code, "%s", result->message ? result->message : "the compiler failed");
   if (code == RG_ERROR_INTERNAL) error_hint(err, "%s", error_bug_hint);
   codegen_result_free(codegen, result);

@@ -13,7 +13,7 @@
 
 #include "jit/codegen_pipe.h"
 
-enum { LARGEST_PART = 1 << 28 };
+enum { MAX_PART_BYTES = 1 << 28 };
 extern char **environ;
 
 static bool send_all(int fd, const void *data, int64_t length) {
@@ -31,11 +31,11 @@ static bool send_all(int fd, const void *data, int64_t length) {
 static bool receive_all(int fd, void *data, int64_t length) {
   char *at = data;
   while (length > 0) {
-    ssize_t got = recv(fd, at, (size_t)length, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    length -= got;
+    ssize_t received = recv(fd, at, (size_t)length, 0);
+    if (received < 0 && errno == EINTR) continue;
+    if (received <= 0) return false;
+    at += received;
+    length -= received;
   }
   return true;
 }
@@ -63,7 +63,7 @@ static bool send_request(int fd, const RgCodegenRequest *request) {
 /* A part, with a NUL appended; *part stays NULL for length -1. */
 static bool receive_part(Heap *heap, int fd, int64_t length, void *part) {
   if (length == -1) return true;
-  if (length < 0 || length > LARGEST_PART) return false;
+  if (length < 0 || length > MAX_PART_BYTES) return false;
   char *memory = heap_alloc(heap, (size_t)length + 1);
   memcpy(part, &memory, sizeof memory);
   return memory && receive_all(fd, memory, length);
@@ -89,7 +89,7 @@ static bool receive_result(Heap *heap, int fd, RgCodegenResult *result) {
   return ok;
 }
 
-static bool start(const char *program, pid_t *child, int *channel, Error *err) {
+static bool start_helper(const char *program, pid_t *child, int *channel, Error *err) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
     return error_set(err, RG_ERROR_CODEGEN, "the compile helper cannot be connected: %s",
@@ -115,7 +115,7 @@ RgCodegenResult *helper_compile(Heap *heap, const char *program, const RgCodegen
                                 Error *err) {
   pid_t child;
   int channel = -1, status = 0;
-  if (!start(program, &child, &channel, err)) return NULL;
+  if (!start_helper(program, &child, &channel, err)) return NULL;
   RgCodegenResult *result = heap_alloc(heap, sizeof *result);
   bool ok = result && send_request(channel, request) && !shutdown(channel, SHUT_WR) &&
             receive_result(heap, channel, result);

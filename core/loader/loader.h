@@ -19,12 +19,12 @@ enum { CODEGEN_INSTRUMENT = 2 * __has_feature(thread_sanitizer) };
 typedef struct Code Code;
 
 /* The objects that compiled code consists of; 0: it is a damaged bundle. */
-enum { OBJECT_MOST_PARTS = 64 };
+enum { OBJECT_MAX_PARTS = 64 };
 typedef struct ObjectPart {
   const uint8_t *bytes;
   int64_t length;
 } ObjectPart;
-int object_parts(const uint8_t *bytes, int64_t length, ObjectPart parts[OBJECT_MOST_PARTS]);
+int object_parts(const uint8_t *bytes, int64_t length, ObjectPart parts[OBJECT_MAX_PARTS]);
 
 /* Loads an object or an RgBundle: places every section, applies relocations, resolves names
  * (symbols.h). NULL with object.invalid for anything malformed or unknown; never reads outside the

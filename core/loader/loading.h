@@ -22,7 +22,7 @@ typedef struct Loading {
   int symbol_count;
   const char *names; /* of symbols */
   uint64_t names_size;
-  uint64_t *places; /* by section: offset in the mapping */
+  uint64_t *section_offsets; /* by section: where it is in the mapping */
   uint64_t group_begin[GROUP_COUNT + 1];
   uint64_t stubs, got; /* offsets of the tables; entry k belongs to symbol k */
   uint8_t *memory;
@@ -42,8 +42,8 @@ bool loading_got(Loading *l, int number, uint64_t *got);
 enum { STUB_BYTES = 16 };
 #define LOADING_NONE R_X86_64_NONE /* the same for all */
 int relocation_width(uint32_t type);
-/* Computes the relocation's value, and writes it at `place`, which has relocation_width bytes. */
-bool relocation_apply(Loading *l, const Elf64_Rela *rela, uint8_t *place);
+/* Computes the relocation's value, and writes it to the relocation_width bytes at `field`. */
+bool relocation_apply(Loading *l, const Elf64_Rela *rela, uint8_t *field);
 /* Writes a stub at `code`, which jumps to the address in the GOT word. */
 void relocation_stub(uint8_t *code, uint64_t got);
 extern const Elf64_Half relocation_machine; /* EM_X86_64 .. */

@@ -17,7 +17,7 @@
 #include "loader/loading.h"
 #include "loader/symbols.h"
 
-enum { GOT_BYTES = 8, LARGEST_OBJECT = 1 << 28, MAX_ALIGN = 4096 };
+enum { GOT_BYTES = 8, MAX_OBJECT_BYTES = 1 << 28, MAX_ALIGN = 4096 };
 
 bool loading_fail(Loading *l, const char *what) {
   return error_set(l->err, RG_ERROR_OBJECT, "compiled code is invalid: %s", what);
@@ -41,7 +41,7 @@ static bool read_symbols(Loading *l, const Elf64_Shdr *table) {
   if (!is_inside(l, names->sh_offset, names->sh_size) || !names->sh_size ||
       names->sh_type != SHT_STRTAB || l->bytes[names->sh_offset + names->sh_size - 1] != 0)
     return loading_fail(l, "its names are truncated");
-  if (table->sh_offset % 8 || table->sh_size / sizeof(Elf64_Sym) > LARGEST_OBJECT)
+  if (table->sh_offset % 8 || table->sh_size / sizeof(Elf64_Sym) > MAX_OBJECT_BYTES)
     return loading_fail(l, "its symbol table is misplaced");
   l->symbols = (const Elf64_Sym *)(const void *)(l->bytes + table->sh_offset);
   l->symbol_count = (int)(table->sh_size / sizeof(Elf64_Sym));
@@ -54,7 +54,7 @@ static bool read_symbols(Loading *l, const Elf64_Shdr *table) {
 }
 
 static bool read_headers(Loading *l) {
-  if (l->length < (int64_t)sizeof(Elf64_Ehdr) || l->length > LARGEST_OBJECT ||
+  if (l->length < (int64_t)sizeof(Elf64_Ehdr) || l->length > MAX_OBJECT_BYTES ||
       (uintptr_t)l->bytes % 8)
     return loading_fail(l, "it is too short, too long or misaligned");
   const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)l->bytes;
@@ -73,7 +73,7 @@ static bool read_headers(Loading *l) {
     if (section->sh_type != SHT_NOBITS && section->sh_type != SHT_NULL &&
         !is_inside(l, section->sh_offset, section->sh_size))
       return loading_fail(l, "a section is truncated");
-    if (section->sh_size > LARGEST_OBJECT || section->sh_addralign > MAX_ALIGN ||
+    if (section->sh_size > MAX_OBJECT_BYTES || section->sh_addralign > MAX_ALIGN ||
         (section->sh_addralign && !is_power_of_two(section->sh_addralign)))
       return loading_fail(l, "a section has an impossible size or alignment");
     if (section->sh_flags & SHF_TLS) return loading_fail(l, "it has thread-local data");
@@ -92,9 +92,9 @@ static bool place_sections(Loading *l, uint64_t page) {
     for (int i = 0; i < l->section_count; i++) {
       if (group_of(&l->sections[i]) != group) continue;
       at = align_up(at, max_i64(1, (int64_t)l->sections[i].sh_addralign));
-      l->places[i] = at;
+      l->section_offsets[i] = at;
       at += l->sections[i].sh_size;
-      if (at > LARGEST_OBJECT) return loading_fail(l, "it is too large");
+      if (at > MAX_OBJECT_BYTES) return loading_fail(l, "it is too large");
     }
     at = align_up(at, 64);
     if (group == GROUP_CODE) {
@@ -126,7 +126,8 @@ bool loading_resolve(Loading *l, int number, uint64_t *address) {
       group_of(&l->sections[symbol->st_shndx]) == GROUP_NONE ||
       symbol->st_value > l->sections[symbol->st_shndx].sh_size)
     return loading_fail(l, "a symbol is outside its section");
-  *address = (uint64_t)(uintptr_t)(l->memory + l->places[symbol->st_shndx] + symbol->st_value);
+  *address =
+      (uint64_t)(uintptr_t)(l->memory + l->section_offsets[symbol->st_shndx] + symbol->st_value);
   return true;
 }
 
@@ -171,7 +172,7 @@ static bool fill_and_relocate(Loading *l) {
   for (int i = 0; i < l->section_count; i++) {
     const Elf64_Shdr *section = &l->sections[i];
     if (group_of(section) != GROUP_NONE && section->sh_type != SHT_NOBITS)
-      memcpy(l->memory + l->places[i], l->bytes + section->sh_offset, section->sh_size);
+      memcpy(l->memory + l->section_offsets[i], l->bytes + section->sh_offset, section->sh_size);
   }
   for (int i = 0; i < l->section_count; i++) {
     const Elf64_Shdr *table = &l->sections[i];
@@ -182,7 +183,7 @@ static bool fill_and_relocate(Loading *l) {
     if (table->sh_offset % 8) return loading_fail(l, "its relocations are misplaced");
     const Elf64_Rela *relas = (const Elf64_Rela *)(const void *)(l->bytes + table->sh_offset);
     for (uint64_t k = 0; k < table->sh_size / sizeof *relas; k++)
-      if (!relocate(l, &relas[k], l->memory + l->places[table->sh_info], section->sh_size))
+      if (!relocate(l, &relas[k], l->memory + l->section_offsets[table->sh_info], section->sh_size))
         return false;
   }
   return true;
@@ -215,8 +216,9 @@ static bool collect_functions(Loading *l, Code *code) {
 
 static bool load(Loading *l, Code **out) {
   if (!read_headers(l)) return false;
-  l->places = heap_alloc(l->heap, sizeof *l->places * (size_t)(l->section_count + 1));
-  if (!l->places)
+  l->section_offsets =
+      heap_alloc(l->heap, sizeof *l->section_offsets * (size_t)(l->section_count + 1));
+  if (!l->section_offsets)
     return error_set(l->err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
   if (!place_sections(l, (uint64_t)sysconf(_SC_PAGESIZE))) return false;
   uint64_t size = l->group_begin[GROUP_COUNT];
@@ -242,6 +244,6 @@ Code *object_load_elf(Heap *heap, const uint8_t *object, int64_t length, Error *
   Loading loading = {.heap = heap, .err = err, .bytes = object, .length = length};
   Code *code = NULL;
   load(&loading, &code);
-  heap_free(heap, loading.places);
+  heap_free(heap, loading.section_offsets);
   return code;
 }

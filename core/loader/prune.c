@@ -114,7 +114,7 @@ static bool list_entries(Listing *listing, Heap *heap, const char *folder,
   return listing->folder >= 0 &&
          each_name(listing, open_folder(listing->folder, "."), "", visit_build);
 }
-static void forget_entries(Listing *listing) {
+static void free_listing(Listing *listing) {
   heap_free(listing->heap, listing->entries);
   if (listing->folder >= 0) close(listing->folder);
 }
@@ -122,21 +122,21 @@ static void forget_entries(Listing *listing) {
 void cache_prune(Heap *heap, const char *folder, uint64_t limit_bytes) {
   Listing listing;
   if (list_entries(&listing, heap, folder, LEFTOVER_SECONDS) && listing.size_bytes > limit_bytes) {
-    uint64_t kept = listing.size_bytes;
+    uint64_t remaining_bytes = listing.size_bytes;
     qsort(listing.entries, listing.count, sizeof *listing.entries, by_use);
-    for (size_t k = 0; k < listing.count && kept > limit_bytes / 4 * 3; k++) {
-      kept -= listing.entries[k].size_bytes;
+    for (size_t k = 0; k < listing.count && remaining_bytes > limit_bytes / 4 * 3; k++) {
+      remaining_bytes -= listing.entries[k].size_bytes;
       (void)remove_entry(&listing, &listing.entries[k]);
     }
   }
-  forget_entries(&listing);
+  free_listing(&listing);
 }
 
 CacheContents cache_measure(Heap *heap, const char *folder) {
   Listing listing;
   (void)list_entries(&listing, heap, folder, -1);
   CacheContents contents = {.entry_count = listing.count, .size_bytes = listing.size_bytes};
-  forget_entries(&listing);
+  free_listing(&listing);
   return contents;
 }
 
@@ -145,6 +145,6 @@ uint64_t cache_empty(Heap *heap, const char *folder) {
   uint64_t left = 0;
   (void)list_entries(&listing, heap, folder, 0);
   for (size_t k = 0; k < listing.count; k++) left += !remove_entry(&listing, &listing.entries[k]);
-  forget_entries(&listing);
+  free_listing(&listing);
   return left;
 }

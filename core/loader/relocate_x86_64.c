@@ -31,19 +31,19 @@ void relocation_stub(uint8_t *code, uint64_t got) {
   memcpy(code + 2, &distance, sizeof distance);
 }
 
-static bool put_32(Loading *l, uint8_t *place, int64_t value, bool is_signed) {
+static bool put_32(Loading *l, uint8_t *field, int64_t value, bool is_signed) {
   if (is_signed ? value != (int32_t)value : value != (int64_t)(uint32_t)value)
     return loading_fail(l, "an address is out of reach");
   uint32_t bits = (uint32_t)value;
-  memcpy(place, &bits, sizeof bits);
+  memcpy(field, &bits, sizeof bits);
   return true;
 }
 
-bool relocation_apply(Loading *l, const Elf64_Rela *rela, uint8_t *place) {
+bool relocation_apply(Loading *l, const Elf64_Rela *rela, uint8_t *field) {
   int number = (int)ELF64_R_SYM(rela->r_info);
   uint32_t type = ELF64_R_TYPE(rela->r_info);
   /* unsigned: an untrusted addend may be anything */
-  uint64_t here = (uintptr_t)place, addend = (uint64_t)rela->r_addend, target;
+  uint64_t here = (uintptr_t)field, addend = (uint64_t)rela->r_addend, target;
   bool is_call = type == R_X86_64_PLT32;
   bool is_got =
       type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX || type == R_X86_64_REX_GOTPCRELX;
@@ -52,15 +52,15 @@ bool relocation_apply(Loading *l, const Elf64_Rela *rela, uint8_t *place) {
                  : loading_resolve(l, number, &target)))
     return false;
   switch (type) {
-  case R_X86_64_32: return put_32(l, place, (int64_t)(target + addend), false);
-  case R_X86_64_32S: return put_32(l, place, (int64_t)(target + addend), true);
+  case R_X86_64_32: return put_32(l, field, (int64_t)(target + addend), false);
+  case R_X86_64_32S: return put_32(l, field, (int64_t)(target + addend), true);
   case R_X86_64_64:
   case R_X86_64_PC64: {
     uint64_t value = target + addend - (type == R_X86_64_PC64 ? here : 0);
-    memcpy(place, &value, sizeof value);
+    memcpy(field, &value, sizeof value);
     return true;
   }
-  default: return put_32(l, place, (int64_t)(target + addend - here), true);
+  default: return put_32(l, field, (int64_t)(target + addend - here), true);
   }
 }
 #else

@@ -27,8 +27,8 @@
 
 static const struct {
   const char *name;
-  char *place;
-  bool is_ours;
+  char *address;
+  bool is_runtime;
 } symbols[] = {
 #define SYMBOL(name) {#name, place_##name, true},
 #include "entry.def"
@@ -54,8 +54,8 @@ void *symbol_find(const char *name) {
   if (CODEGEN_INSTRUMENT != 0 && !strncmp(name, "__tsan_", 7)) return dlsym(RTLD_DEFAULT, name);
   for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
     if (strcmp(symbols[i].name, name)) continue;
-    void *place = symbols[i].is_ours ? NULL : find_in_library(name);
-    return place ? place : symbols[i].place;
+    void *address = symbols[i].is_runtime ? NULL : find_in_library(name);
+    return address ? address : symbols[i].address;
   }
   return NULL;
 }

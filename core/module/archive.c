@@ -79,7 +79,7 @@ static bool add_function(Archiving *archiving, const LinkableFunctions *all, con
 
 static bool add_code(Archiving *archiving, const RgCodegenObject *object, int32_t task_count,
                      Error *err) {
-  ObjectPart parts[OBJECT_MOST_PARTS];
+  ObjectPart parts[OBJECT_MAX_PARTS];
   LinkableFunctions all = {0};
   char name[32];
   int count = object->bytes ? object_parts(object->bytes, object->length, parts) : 0;

@@ -13,7 +13,7 @@ Code *object_load(Heap *heap, const uint8_t *object, int64_t length, Error *err)
   (void)heap, (void)object, (void)length, refuse(err);
   return NULL;
 }
-int object_parts(const uint8_t *bytes, int64_t length, ObjectPart parts[OBJECT_MOST_PARTS]) {
+int object_parts(const uint8_t *bytes, int64_t length, ObjectPart parts[OBJECT_MAX_PARTS]) {
   (void)bytes, (void)length, (void)parts;
   return 0;
 }
