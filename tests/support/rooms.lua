@@ -42,12 +42,12 @@ local function read_declaration(folder)
     elseif key then table.insert(room[key], word)
     else room.name = word end
   end
-  local says = {} -- the comment lines right above
+  local says = {} -- the comment lines right above; one that begins with "- " begins an item
   for line in (text:sub(1, begin - 1)):gmatch "([^\n]*)\n" do
     local said = line:match "^# ?(.*)$"
     if said then says[#says + 1] = said else says = {} end
   end
-  room.says = table.concat(says, " ")
+  room.says = table.concat(says, "\n")
   if room.says == "" then
     complain("%s/CMakeLists.txt: a comment above rg_room says what the room knows", folder)
   end
@@ -150,11 +150,11 @@ end
 
 -- -- the map --------------------------------------------------------------------------------------
 
-local function wrapped(text)
-  local lines, line = {}, ""
+local function wrapped(text, indent)
+  local lines, line = {}, indent
   for word in text:gmatch "%S+" do
-    if #line + #word + 1 > 100 then lines[#lines + 1], line = line, " " end
-    line = line == "" and word or line .. " " .. word
+    if #line + #word + 1 > 100 then lines[#lines + 1], line = line, indent .. " " end
+    line = line == indent and line .. word or line .. " " .. word
   end
   lines[#lines + 1] = line
   return table.concat(lines, "\n") .. "\n"
@@ -170,7 +170,10 @@ local function map()
   for _, name in ipairs(order) do
     local room = rooms[name]
     local uses = #room.USES > 0 and (" (uses %s)"):format(table.concat(room.USES, ", ")) or ""
-    lines[#lines + 1] = wrapped(("- **%s**%s %s"):format(name, uses, room.says))
+    local text = ("- **%s**%s %s"):format(name, uses, room.says)
+    for at, item in (text:gsub("\n%- ", "\0") .. "\0"):gmatch "()(%Z*)%z" do
+      lines[#lines + 1] = at == 1 and wrapped(item, "") or wrapped("- " .. item, "  ")
+    end
   end
   return table.concat(lines)
 end
