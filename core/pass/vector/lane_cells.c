@@ -141,6 +141,7 @@ static IrInst *load_blended(const Window *w) {
   IrInst *all = load_slice(&own, 0);
   for (int first = w->width; first <= (w->width - 1) * w->parts; first += w->width) {
     IrInst *at = slice_address(&own, first), *mask = slice_mask(&own, first, 1);
+    if (!mask) continue; /* a slice within the cell of one lane */
     all = first + w->width <= length_of(&own)
               ? ir_select(w->b, mask, lane_load_all(w->b, w->lanes, at), all)
               : load_masked(w, at, mask, all);
