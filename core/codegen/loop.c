@@ -46,7 +46,8 @@ static LLVMValueRef acts_at(Codegen *g, const LaneLoop *loop, const IrInst *acts
   return value_of(g, acts);
 }
 
-/* The first iteration of from..to that lanes run: one of the first two, or none. */
+/* The first iteration of from..to that lanes run: one of the first two, or none. An empty range,
+ * which may end before it begins, begins at `from`: the caller continues there. */
 static LLVMValueRef first_of(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
   const IrInst *alternate = ir_lanes_alternate(loop->body);
   if (!alternate) return from;
@@ -54,7 +55,8 @@ static LLVMValueRef first_of(Codegen *g, const LaneLoop *loop, LLVMValueRef from
   LLVMValueRef some = build_icmp(g, LLVMIntSLT, from, to);
   LLVMValueRef next = build_add(g, from, build_zext(g, some, LLVMTypeOf(from)));
   LLVMValueRef here = acts_at(g, loop, acts, from), there = acts_at(g, loop, acts, next);
-  return build_select(g, here, from, build_select(g, there, next, to));
+  LLVMValueRef none = build_select(g, some, to, from);
+  return build_select(g, here, from, build_select(g, there, next, none));
 }
 
 LLVMValueRef lane_full_vectors(Codegen *g, const LaneLoop *loop, LLVMValueRef from,

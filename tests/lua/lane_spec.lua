@@ -222,6 +222,21 @@ describe("every second position in lanes #compiled #cpu", function()
       end
     end)
   end
+
+  it("are none where a row ends before the cells that a stencil reads from", function()
+    for m = 1, 2 do
+      local a = rg.field(rg.f32, 16, m)
+      a:fill(1)
+      rg.kernel(([=[function(a)
+        for i, j in rg.range(16, %d) do
+          if (3 * i + j) %% 2 ~= 0 then a[i][j] = a[i][j] * 2 + a[i][j + 3] end
+        end
+      end]=]):format(m))(a)
+      for i = 0, 15 do
+        for j = 0, m - 1 do assert.equal((i + j) % 2 + 1, a[i][j]) end
+      end
+    end
+  end)
 end)
 
 -- Numbers of `aos` cells: whole vectors are transposed in registers. a: read, o: written, k[i]: i.
