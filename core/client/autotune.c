@@ -110,9 +110,9 @@ static double row_ms(const Autotune *set, const AutotuneEntry *entry, int32_t k)
 static void record(const Autotune *set, const AutotuneEntry *entry) {
   char key[TUNE_KEY_BYTES], word[40];
   if (!tuner_is_sure(&entry->tuner) || !make_key(set, entry, key)) return;
-  snprintf(word, sizeof word, "candidate=%d", entry->tuner.kept);
+  snprintf(word, sizeof word, "candidate=%d", entry->tuner.chosen);
   tuning_record(set->engine, key, word, row_ms(set, entry, 0),
-                row_ms(set, entry, entry->tuner.kept));
+                row_ms(set, entry, entry->tuner.chosen));
 }
 
 static AutotuneEntry *find_entry(Autotune *set, const char *about) {
@@ -184,7 +184,7 @@ static void record_trial(Autotune *set) {
   if (set->candidate == tuner_choice(tuner)) entry->chosen_ticks = ticks;
   bool is_short = engine_ms(engine, (uint64_t)ticks) < min_trial_ms;
   entry->is_too_short |= is_short && !set->candidate && set->budget.share > 0;
-  if (tuner->kept != TUNE_UNDECIDED) record(set, entry);
+  if (tuner->chosen != TUNE_UNDECIDED) record(set, entry);
 }
 
 /* Excludes the candidates that could not run, since another one could. */

@@ -1,5 +1,5 @@
-/* record.c - see record.h. A line is "1 KEY CHOICE USUAL KEPT SUM"; SUM, eight hex digits, is the
- * checksum of all before it. Keys and choices are words. */
+/* record.c - see record.h. A line is "1 KEY CHOICE DEFAULT_TIME CHOICE_TIME CHECKSUM"; the
+ * checksum, eight hex digits, covers all before it. Keys and choices are words. */
 #include "tune/record.h"
 
 #include <fcntl.h>
@@ -11,11 +11,11 @@
 
 #include "base/map.h"
 
-enum { PATH_BYTES = 1400, LINE_BYTES = 320, MOST_BYTES = 1 << 20, READ_BYTES = 4 << 20 };
+enum { PATH_BYTES = 1400, LINE_BYTES = 320, COMPACT_BYTES = 1 << 20, READ_BYTES = 4 << 20 };
 
 typedef struct Record {
   char key[TUNE_KEY_BYTES], choice[TUNE_CHOICE_BYTES];
-  double usual, kept;
+  double default_time, choice_time;
 } Record;
 
 struct TuneFile {
@@ -23,7 +23,7 @@ struct TuneFile {
   char path[PATH_BYTES];
   Record *records; /* one per key */
   int32_t count, capacity;
-  int64_t seen_bytes; /* the file's size when it was read */
+  int64_t read_bytes; /* the file's size when it was read */
 };
 
 TuneFile *tune_file_open(Heap *heap, const char *path) {
@@ -42,26 +42,26 @@ void tune_file_close(TuneFile *file) {
 
 /* -- records ----------------------------------------------------------------------------------- */
 
-static Record *find(TuneFile *file, const char *key) {
+static Record *find_record(TuneFile *file, const char *key) {
   for (int32_t k = 0; k < file->count; k++)
     if (!strcmp(file->records[k].key, key)) return &file->records[k];
   return NULL;
 }
 
-static void put(TuneFile *file, const Record *record) {
-  Record *known = find(file, record->key);
-  if (!known && file->count == file->capacity) {
+static void put_record(TuneFile *file, const Record *record) {
+  Record *record_of_key = find_record(file, record->key);
+  if (!record_of_key && file->count == file->capacity) {
     int32_t capacity = file->capacity ? 2 * file->capacity : 32;
     Record *grown = heap_resize(file->heap, file->records, sizeof *grown * (size_t)capacity);
     if (!grown) return;
     file->records = grown;
     file->capacity = capacity;
   }
-  if (!known) known = &file->records[file->count++];
-  *known = *record;
+  if (!record_of_key) record_of_key = &file->records[file->count++];
+  *record_of_key = *record;
 }
 
-static uint32_t sum_of(const char *text, size_t length) {
+static uint32_t checksum_of(const char *text, size_t length) {
   uint64_t hash = hash_bytes(0, text, length);
   return (uint32_t)(hash ^ hash >> 32);
 }
@@ -69,10 +69,11 @@ static uint32_t sum_of(const char *text, size_t length) {
 /* Writes the line with its newline; returns its length, 0 if it does not fit. */
 static int write_line(char line[LINE_BYTES], const Record *record) {
   int length = snprintf(line, LINE_BYTES, "1 %s %s %.6g %.6g ", record->key, record->choice,
-                        record->usual, record->kept);
-  int room = LINE_BYTES - length;
-  if (length < 0 || room < 10) return 0;
-  return length + snprintf(line + length, (size_t)room, "%08x\n", sum_of(line, (size_t)length));
+                        record->default_time, record->choice_time);
+  int left = LINE_BYTES - length;
+  if (length < 0 || left < 10) return 0;
+  return length +
+         snprintf(line + length, (size_t)left, "%08x\n", checksum_of(line, (size_t)length));
 }
 
 /* `line` has no newline. */
@@ -83,9 +84,9 @@ static bool read_line(const char *line, size_t length, Record *record) {
   memcpy(copy, line, length);
   copy[length] = 0;
   if (sscanf(copy, "%3s %71s %71s %lf %lf %8x", version, record->key, record->choice,
-             &record->usual, &record->kept, &sum) != 6)
+             &record->default_time, &record->choice_time, &sum) != 6)
     return false;
-  return !strcmp(version, "1") && sum == sum_of(line, length - 8);
+  return !strcmp(version, "1") && sum == checksum_of(line, length - 8);
 }
 
 _Static_assert(TUNE_KEY_BYTES == 72 && TUNE_CHOICE_BYTES == 72, "as wide as read_line reads");
@@ -126,7 +127,7 @@ static void read_lines(TuneFile *file, const char *text, size_t size_bytes) {
     const char *newline = memchr(at, '\n', (size_t)(end - at));
     Record record = {0};
     if (!newline) return; /* the line's end is not written yet, or never will be */
-    if (read_line(at, (size_t)(newline - at), &record)) put(file, &record);
+    if (read_line(at, (size_t)(newline - at), &record)) put_record(file, &record);
     at = newline + 1;
   }
 }
@@ -136,10 +137,10 @@ static void read_file(TuneFile *file, int fd, int64_t size_bytes) {
   int64_t count = size_bytes < READ_BYTES ? size_bytes : READ_BYTES;
   char *text = heap_alloc(file->heap, (size_t)count + 1);
   if (!text) return;
-  ssize_t got = pread(fd, text, (size_t)count, size_bytes - count);
-  if (got > 0) read_lines(file, text, (size_t)got);
+  ssize_t count_read = pread(fd, text, (size_t)count, size_bytes - count);
+  if (count_read > 0) read_lines(file, text, (size_t)count_read);
   heap_free(file->heap, text);
-  if (size_bytes > MOST_BYTES) compact(file);
+  if (size_bytes > COMPACT_BYTES) compact(file);
 }
 
 /* Reads the file if it has changed. A file that does not belong to the user is ignored. */
@@ -149,8 +150,8 @@ static void reread(TuneFile *file) {
   int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return;
   if (!fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
-      info.st_size != file->seen_bytes) {
-    file->seen_bytes = info.st_size;
+      info.st_size != file->read_bytes) {
+    file->read_bytes = info.st_size;
     read_file(file, fd, info.st_size);
   }
   close(fd);
@@ -158,9 +159,9 @@ static void reread(TuneFile *file) {
 
 const char *tune_file_find(TuneFile *file, const char *key) {
   if (!file) return NULL;
-  Record *record = find(file, key);
+  Record *record = find_record(file, key);
   if (!record) reread(file);
-  if (!record) record = find(file, key);
+  if (!record) record = find_record(file, key);
   return record ? record->choice : NULL;
 }
 
@@ -180,13 +181,14 @@ static bool append(const TuneFile *file, const char *line, size_t length) {
   return !close(fd) && count == (ssize_t)length;
 }
 
-bool tune_file_add(TuneFile *file, const char *key, const char *choice, double usual, double kept) {
+bool tune_file_add(TuneFile *file, const char *key, const char *choice, double default_time,
+                   double choice_time) {
   char line[LINE_BYTES];
-  Record record = {.usual = usual, .kept = kept};
+  Record record = {.default_time = default_time, .choice_time = choice_time};
   if (!file || !is_word(key, TUNE_KEY_BYTES) || !is_word(choice, TUNE_CHOICE_BYTES)) return false;
   memcpy(record.key, key, strlen(key) + 1);
   memcpy(record.choice, choice, strlen(choice) + 1);
-  put(file, &record);
+  put_record(file, &record);
   int length = write_line(line, &record);
   return file->path[0] && length && append(file, line, (size_t)length);
 }
@@ -194,6 +196,6 @@ bool tune_file_add(TuneFile *file, const char *key, const char *choice, double u
 void tune_file_clear(TuneFile *file) {
   if (!file) return;
   file->count = 0;
-  file->seen_bytes = 0;
+  file->read_bytes = 0;
   if (file->path[0]) (void)!unlink(file->path);
 }

@@ -23,9 +23,10 @@ void tune_file_close(TuneFile *file); /* NULL is fine, here and below */
 /* The choice for the key, by this or any other process; NULL if there is none. Borrowed until the
  * next call. */
 const char *tune_file_find(TuneFile *file, const char *key);
-/* `usual` and `kept` are the times of the default and of the choice, for readers of the file. False
- * if the record is not on disk. */
-bool tune_file_add(TuneFile *file, const char *key, const char *choice, double usual, double kept);
+/* The times of the default and of the choice are for human readers of the file. False if the record
+ * is not on disk. */
+bool tune_file_add(TuneFile *file, const char *key, const char *choice, double default_time,
+                   double choice_time);
 
 /* Forgets all records and deletes the file. */
 void tune_file_clear(TuneFile *file);

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-static const double opposes = 1.25, alike = 1.1, typical = 0.8; /* ratios of medians, and minima */
+/* ratios: of medians that contradict the minima; of minima that are nearly equal; of medians that
+ * then decide */
+static const double contradicting = 1.25, nearly_equal = 1.1, much_less = 0.8;
 
 void times_lower(TuneTimes *times, double time) {
   if (!(times->best > 0) || time < times->best) times->best = time;
@@ -28,6 +30,7 @@ double times_median(const TuneTimes *times) {
 }
 
 bool times_are_less(const TuneTimes *times, const TuneTimes *than, double gain) {
-  double least = times->best / than->best, usual = times_median(times) / times_median(than);
-  return (least <= gain && usual <= opposes) || (least <= alike && usual <= typical);
+  double minima = times->best / than->best, medians = times_median(times) / times_median(than);
+  return (minima <= gain && medians <= contradicting) ||
+         (minima <= nearly_equal && medians <= much_less);
 }

@@ -5,35 +5,35 @@
 #include "base/error.h"
 
 enum { SLOW_RUNS = 32 };
-enum { DROP_ROUNDS = 3, KEEP_ROUNDS = 3, LEAD_ROUNDS = 5, MOST_ROUNDS = 10, LEAST_TRIED = 2 };
-enum { LEAST_SAMPLES = 2 };
-static const double gain = 0.95, too_slow = 1.5, even = 1.3;
+enum { DROP_ROUNDS = 3, KEEP_ROUNDS = 3, LEAD_ROUNDS = 5, MAX_ROUNDS = 10, MIN_TRIED = 2 };
+enum { MIN_SAMPLES = 2 };
+static const double gain = 0.95, too_slow = 1.5, steady = 1.3;
 
 void tuner_begin(Tuner *tuner, int32_t count) {
   ASSERT(count > 0 && count <= TUNE_MAX_CANDIDATES,
          "a tuner has a default, and room for its candidates");
-  *tuner = (Tuner){.count = count, .kept = count == 1 ? 0 : TUNE_UNDECIDED};
+  *tuner = (Tuner){.count = count, .chosen = count == 1 ? 0 : TUNE_UNDECIDED};
 }
 
 void tuner_recall(Tuner *tuner, int32_t candidate) {
-  tuner->kept = tuner->leader = candidate;
+  tuner->chosen = tuner->leader = candidate;
   tuner->is_recalled = true;
 }
 
-static bool waits(const TuneRow *row) {
+static bool is_due(const TuneRow *row) {
   return row->state == TUNE_TRIED && !row->is_running && !row->is_done;
 }
 
 int32_t tuner_next(const Tuner *tuner) {
-  if (tuner->kept != TUNE_UNDECIDED) return TUNE_UNDECIDED;
+  if (tuner->chosen != TUNE_UNDECIDED) return TUNE_UNDECIDED;
   for (int32_t k = 0; k < tuner->count; k++) {
     int32_t candidate = (tuner->next + k) % tuner->count;
-    if (waits(&tuner->rows[candidate])) return candidate;
+    if (is_due(&tuner->rows[candidate])) return candidate;
   }
   return TUNE_UNDECIDED;
 }
 
-static int32_t first_left(const Tuner *tuner) {
+static int32_t first_usable(const Tuner *tuner) {
   for (int32_t k = 0; k < tuner->count; k++)
     if (tuner->rows[k].state != TUNE_FAILED) return k;
   return TUNE_UNDECIDED;
@@ -66,7 +66,7 @@ static bool is_ahead(const Tuner *tuner, int32_t candidate, int32_t than) {
 }
 
 static int32_t find_fastest(const Tuner *tuner) {
-  int32_t fastest = first_left(tuner);
+  int32_t fastest = first_usable(tuner);
   for (int32_t k = 0; k < tuner->count; k++)
     if (is_tried(tuner, k) && is_ahead(tuner, k, fastest)) fastest = k;
   return fastest;
@@ -75,11 +75,11 @@ static int32_t find_fastest(const Tuner *tuner) {
 /* Until the choice is made, runs take the candidate that is ahead: rounds may last long where a
  * slow candidate waits for its share of the time. */
 int32_t tuner_choice(const Tuner *tuner) {
-  if (tuner->kept != TUNE_UNDECIDED) return tuner->kept;
-  int32_t choice = first_left(tuner);
+  if (tuner->chosen != TUNE_UNDECIDED) return tuner->chosen;
+  int32_t choice = first_usable(tuner);
   if (choice == TUNE_UNDECIDED) return 0;
   for (int32_t k = 0; k < tuner->count; k++)
-    if (is_tried(tuner, k) && times_of(tuner, k)->count >= LEAST_SAMPLES &&
+    if (is_tried(tuner, k) && times_of(tuner, k)->count >= MIN_SAMPLES &&
         times_of(tuner, choice)->count && is_faster(tuner, k, choice))
       choice = k;
   return choice;
@@ -87,7 +87,7 @@ int32_t tuner_choice(const Tuner *tuner) {
 
 /* A leader must be faster than the default or, if that failed, than the first candidate left. */
 static void find_leader(Tuner *tuner) {
-  int32_t before = tuner->leader, base = first_left(tuner), fastest = find_fastest(tuner);
+  int32_t before = tuner->leader, base = first_usable(tuner), fastest = find_fastest(tuner);
   if (!is_tried(tuner, before) || (before != base && !is_faster(tuner, before, base)))
     tuner->leader = base;
   if (is_faster(tuner, fastest, tuner->leader)) tuner->leader = fastest;
@@ -99,7 +99,7 @@ static void drop_slow(Tuner *tuner) {
   for (int32_t k = 1; k < tuner->count; k++) {
     TuneRow *row = &tuner->rows[k];
     if (row->state == TUNE_TRIED && k != tuner->leader && row->times.best > too_slow * best &&
-        count_tried(tuner) > LEAST_TRIED)
+        count_tried(tuner) > MIN_TRIED)
       row->state = TUNE_TOO_SLOW;
   }
 }
@@ -109,14 +109,14 @@ static void end_round(Tuner *tuner) {
   find_leader(tuner);
   if (tuner->rounds >= DROP_ROUNDS) drop_slow(tuner);
   for (int32_t k = 0; k < tuner->count; k++) tuner->rows[k].is_done = false;
-  bool is_default = tuner->leader == first_left(tuner);
-  int32_t least = is_default ? KEEP_ROUNDS : LEAD_ROUNDS;
-  if (tuner->rounds >= least && tuner->streak >= KEEP_ROUNDS) tuner->kept = tuner->leader;
-  else if (tuner->rounds >= MOST_ROUNDS) tuner->kept = first_left(tuner);
+  bool is_default = tuner->leader == first_usable(tuner);
+  int32_t min_rounds = is_default ? KEEP_ROUNDS : LEAD_ROUNDS;
+  if (tuner->rounds >= min_rounds && tuner->streak >= KEEP_ROUNDS) tuner->chosen = tuner->leader;
+  else if (tuner->rounds >= MAX_ROUNDS) tuner->chosen = first_usable(tuner);
 }
 
 static void end_complete_round(Tuner *tuner) {
-  if (tuner->kept != TUNE_UNDECIDED || !count_tried(tuner)) return;
+  if (tuner->chosen != TUNE_UNDECIDED || !count_tried(tuner)) return;
   for (int32_t k = 0; k < tuner->count; k++)
     if (is_tried(tuner, k) && !tuner->rows[k].is_done) return;
   end_round(tuner);
@@ -125,13 +125,13 @@ static void end_complete_round(Tuner *tuner) {
 void tuner_note(Tuner *tuner, int32_t candidate, double time, double work) {
   TuneRow *row = &tuner->rows[candidate];
   row->is_running = false;
-  if (tuner->kept != TUNE_UNDECIDED || row->state != TUNE_TRIED) return;
+  if (tuner->chosen != TUNE_UNDECIDED || row->state != TUNE_TRIED) return;
   times_note(&row->times, work > 0 ? time / work : time);
   row->is_done = true;
   end_complete_round(tuner);
 }
 
-static void begin_anew(Tuner *tuner) {
+static void restart_trials(Tuner *tuner) {
   Tuner before = *tuner;
   tuner_begin(tuner, before.count);
   for (int32_t k = 0; k < before.count; k++)
@@ -139,12 +139,12 @@ static void begin_anew(Tuner *tuner) {
 }
 
 void tuner_watch(Tuner *tuner, double time, double work) {
-  if (tuner->kept == TUNE_UNDECIDED || tuner->count == 1) return;
-  TuneRow *row = &tuner->rows[tuner->kept];
+  if (tuner->chosen == TUNE_UNDECIDED || tuner->count == 1) return;
+  TuneRow *row = &tuner->rows[tuner->chosen];
   double cost = work > 0 ? time / work : time;
   times_lower(&row->times, cost);
   tuner->slow = cost > too_slow * row->times.best ? tuner->slow + 1 : 0;
-  if (tuner->slow >= SLOW_RUNS) begin_anew(tuner);
+  if (tuner->slow >= SLOW_RUNS) restart_trials(tuner);
 }
 
 void tuner_forget(Tuner *tuner, int32_t candidate) { tuner->rows[candidate].is_running = false; }
@@ -153,14 +153,14 @@ bool tuner_fail(Tuner *tuner, int32_t candidate) {
   TuneRow *row = &tuner->rows[candidate];
   row->is_running = false;
   row->state = TUNE_FAILED;
-  int32_t left = first_left(tuner);
+  int32_t left = first_usable(tuner);
   if (left == TUNE_UNDECIDED) {
-    tuner->kept = 0;
+    tuner->chosen = 0;
     return false;
   }
-  if (tuner->kept == candidate) tuner->kept = left;
+  if (tuner->chosen == candidate) tuner->chosen = left;
   if (tuner->leader == candidate) tuner->leader = left, tuner->streak = 0;
-  if (tuner->kept == TUNE_UNDECIDED && count_tried(tuner) == 1) tuner->kept = left;
+  if (tuner->chosen == TUNE_UNDECIDED && count_tried(tuner) == 1) tuner->chosen = left;
   end_complete_round(tuner);
   return true;
 }
@@ -168,24 +168,25 @@ bool tuner_fail(Tuner *tuner, int32_t candidate) {
 /* -- costs, and certainty ---------------------------------------------------------------------- */
 
 double tuner_excess(const Tuner *tuner, int32_t candidate) {
-  double usual = times_of(tuner, tuner_choice(tuner))->best, own = times_of(tuner, candidate)->best;
+  double best_of_choice = times_of(tuner, tuner_choice(tuner))->best,
+         own = times_of(tuner, candidate)->best;
   if (candidate == tuner_choice(tuner)) return 0;
-  if (!(usual > 0) || !(own > 0)) return 1;
-  return own > usual ? own / usual - 1 : 0;
+  if (!(best_of_choice > 0) || !(own > 0)) return 1;
+  return own > best_of_choice ? own / best_of_choice - 1 : 0;
 }
 
-static bool is_even(const TuneTimes *times) {
-  return times->count && times_median(times) <= even * times->best;
+static bool is_steady(const TuneTimes *times) {
+  return times->count && times_median(times) <= steady * times->best;
 }
 
 /* Was the median of the choice's times, disturbances included, less than the best of every
  * other? */
-static bool wins_disturbed(const Tuner *tuner, int32_t kept) {
-  const TuneTimes *times = times_of(tuner, kept);
+static bool wins_disturbed(const Tuner *tuner, int32_t chosen) {
+  const TuneTimes *times = times_of(tuner, chosen);
   int32_t others = 0;
   for (int32_t k = 0; k < tuner->count; k++) {
     const TuneRow *other = &tuner->rows[k];
-    if (k == kept || other->state == TUNE_FAILED) continue;
+    if (k == chosen || other->state == TUNE_FAILED) continue;
     if (!other->times.count || times_median(times) >= other->times.best * gain) return false;
     others++;
   }
@@ -193,10 +194,10 @@ static bool wins_disturbed(const Tuner *tuner, int32_t kept) {
 }
 
 bool tuner_is_sure(const Tuner *tuner) {
-  int32_t kept = tuner->kept, base = first_left(tuner);
-  if (kept == TUNE_UNDECIDED || base == TUNE_UNDECIDED) return false;
-  return (is_even(times_of(tuner, kept)) && is_even(times_of(tuner, base))) ||
-         wins_disturbed(tuner, kept);
+  int32_t chosen = tuner->chosen, base = first_usable(tuner);
+  if (chosen == TUNE_UNDECIDED || base == TUNE_UNDECIDED) return false;
+  return (is_steady(times_of(tuner, chosen)) && is_steady(times_of(tuner, base))) ||
+         wins_disturbed(tuner, chosen);
 }
 
 bool budget_allows(const TuneBudget *budget, double excess, double total) {

@@ -2,14 +2,14 @@
  * runs only for the sake of a measurement.
  *
  *     round: each candidate once, in turn --after some rounds--> the others are too slow, or
- *     the leader has held its place --> kept
+ *     the leader has held its place --> chosen
  *
  * Candidate 0 is the default. The tuner compares each candidate's minimum time per unit of work
  * (times.h), since disturbances only add time: on a busy machine the minima of ten interleaved runs
  * of two equal kernels differ by more than 5 % in one trial of a hundred, while the means do in
  * half of them. A candidate leads only if it is 5 % faster than the default and than the previous
- * leader, and is kept after it has led for three rounds in a row; otherwise the default is kept.
- * Several runs may be in progress before the first is noted. One thread at a time may call.
+ * leader, and is chosen after it has led for three rounds in a row; otherwise the default is
+ * chosen. Several runs may be in progress before the first is noted. One thread at a time may call.
  * Decision D-tune-01. */
 #ifndef RG_TUNE_TUNER_H
 #define RG_TUNE_TUNER_H
@@ -36,7 +36,7 @@ typedef struct Tuner {
   int32_t next;           /* the first candidate to consider next */
   int32_t rounds, streak; /* complete rounds; latest rounds with the same leader */
   int32_t leader;
-  int32_t kept;     /* TUNE_UNDECIDED: trials continue */
+  int32_t chosen;   /* TUNE_UNDECIDED: trials continue */
   bool is_recalled; /* the choice was known: there are no trials */
   int32_t slow;     /* consecutive runs that were much slower than the choice's best */
 } Tuner;
@@ -48,7 +48,7 @@ void tuner_recall(Tuner *tuner, int32_t candidate);
 /* The next candidate to try; TUNE_UNDECIDED if all left in the round are running, or the choice is
  * made. Does not change the tuner. */
 int32_t tuner_next(const Tuner *tuner);
-/* The candidate to run outside trials: the one that is kept, or is ahead so far. */
+/* The candidate to run outside trials: the one that is chosen, or is ahead so far. */
 int32_t tuner_choice(const Tuner *tuner);
 /* A run of the candidate begins, as a trial. Call tuner_note, tuner_forget or tuner_fail when it
  * ends. */

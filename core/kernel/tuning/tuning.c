@@ -273,12 +273,12 @@ static void record(Kernel *kernel, const Version *version, const TuneEntry *entr
   const Tuning *tuning = version->tuning;
   bool has_code = entry->code.count && tuner_is_sure(&entry->code);
   const Tuner *tuner = has_code ? &entry->code : &entry->tuner;
-  if (entry->tuner.kept == TUNE_UNDECIDED) return;
+  if (entry->tuner.chosen == TUNE_UNDECIDED) return;
   if (!tuner_is_sure(tuner) || !make_key(kernel, version, entry, key)) return;
   snprintf(choice, sizeof choice, "%s%s%s", kept_word(tuning, entry), has_code ? "+" : "",
-           has_code ? code_word(tuning, tuner->kept) : "");
+           has_code ? code_word(tuning, tuner->chosen) : "");
   tuning_record(engine, key, choice, row_ms(engine, entry, tuner, 0),
-                row_ms(engine, entry, tuner, tuner->kept));
+                row_ms(engine, entry, tuner, tuner->chosen));
 }
 
 /* -- entries ----------------------------------------------------------------------------------- */
@@ -287,7 +287,7 @@ static void record(Kernel *kernel, const Version *version, const TuneEntry *entr
 static void vary_first_candidate(const Engine *engine, const Tuning *tuning, TuneEntry *entry) {
   int32_t choice = (int32_t)(engine->tunings % (uint64_t)tuning->count);
   entry->tuner.next = choice;
-  if (engine->tunings % 3 == 0) entry->tuner.kept = choice;
+  if (engine->tunings % 3 == 0) entry->tuner.chosen = choice;
 }
 
 /* After MOST_ENTRIES, launches with new extents run with the default. */
@@ -398,8 +398,8 @@ static bool has_one_worker_row(const Kernel *kernel, const Version *version) {
 static CodeStage stage_of(const Kernel *kernel, const Version *version, const TuneEntry *entry) {
   double ms = engine_ms(kernel->engine, (uint64_t)version->tuning->ticks);
   if (is_always(kernel) || entry->known_code >= 0) return STAGE_ALL;
-  if (entry->tuner.kept == TUNE_UNDECIDED) return STAGE_SHARED;
-  if (ms >= CODE_MS && !(entry->code.count && entry->code.kept)) return STAGE_ALL;
+  if (entry->tuner.chosen == TUNE_UNDECIDED) return STAGE_SHARED;
+  if (ms >= CODE_MS && !(entry->code.count && entry->code.chosen)) return STAGE_ALL;
   return has_one_worker_row(kernel, version) ? STAGE_EARLY : STAGE_SHARED;
 }
 
@@ -439,10 +439,10 @@ static bool may_try_code(const Kernel *kernel) {
 static bool may_have_code(Kernel *kernel, const Version *version, const TuneEntry *entry) {
   Engine *engine = kernel->engine;
   const Tuning *tuning = version->tuning;
-  bool is_begun = entry->code.count, is_decided = entry->code.kept != TUNE_UNDECIDED;
+  bool is_begun = entry->code.count, is_decided = entry->code.chosen != TUNE_UNDECIDED;
   if (is_begun && (!is_decided || stage_of(kernel, version, entry) <= tuning->stage)) return false;
   if (entry->is_asleep || !may_try_code(kernel)) return false;
-  if (entry->known_code >= 0 || is_always(kernel)) return entry->tuner.kept != TUNE_UNDECIDED;
+  if (entry->known_code >= 0 || is_always(kernel)) return entry->tuner.chosen != TUNE_UNDECIDED;
   if (specialise_is_due(version)) return false; /* the code would be replaced soon */
   bool is_busy = tuning->code != CODE_MAKING && background_has_spare(engine);
   return engine->options.tunes == TUNE_ONLINE && !is_busy &&
@@ -507,8 +507,8 @@ const CompileWay *tuning_code_way(const Version *version) {
  * other, which runs the code that was chosen. */
 static Tuner *current_tuner(TuneEntry *entry) {
   if (!entry->code.count) return &entry->tuner;
-  bool is_decided = entry->code.kept != TUNE_UNDECIDED;
-  return is_decided && entry->tuner.kept == TUNE_UNDECIDED ? &entry->tuner : &entry->code;
+  bool is_decided = entry->code.chosen != TUNE_UNDECIDED;
+  return is_decided && entry->tuner.chosen == TUNE_UNDECIDED ? &entry->tuner : &entry->code;
 }
 
 DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial) {
@@ -546,7 +546,7 @@ static void note_trial(Kernel *kernel, const TuneTrial *trial, const DeviceLaunc
   if (!trial->candidate) entry->usual_ticks = (double)ticks;
   if (!trial->candidate && !is_always(kernel) && engine_ms(engine, ticks) < least_ms)
     entry->is_asleep = true;
-  if (tuner->kept != TUNE_UNDECIDED) record(kernel, trial->base, entry);
+  if (tuner->chosen != TUNE_UNDECIDED) record(kernel, trial->base, entry);
 }
 
 /* Is the version worth tuning, or is a choice known from disk? */
@@ -571,7 +571,7 @@ static void note_short(Version *version) {
 static void watch_choice(Kernel *kernel, Tuning *tuning, const DeviceLaunch *launch) {
   TuneEntry *entry = tuning->last;
   if (!entry || tuning->is_requested || kernel->engine->options.tunes != TUNE_ONLINE) return;
-  if (entry->code.count && entry->code.kept) return; /* other code measures work differently */
+  if (entry->code.count && entry->code.chosen) return; /* other code measures work differently */
   Tuner *tuner = entry->code.count ? &entry->code : &entry->tuner;
   tuner_watch(tuner, (double)launch->ticks, launch->work ? (double)launch->work : 1);
 }
@@ -659,7 +659,7 @@ static const char *const state_words[] = {
 
 void tuning_fill_row(const Tuner *tuner, int32_t k, RgTuneRow *out) {
   out->state = state_words[tuner->rows[k].state];
-  out->is_kept = tuner->kept == k;
+  out->is_kept = tuner->chosen == k;
   out->is_recalled = tuner->is_recalled;
   out->samples = tuner->rows[k].times.count;
 }

@@ -178,7 +178,7 @@ static bool run_candidate(Validation *validation, TuneTrial *trial, int32_t cand
 static bool try_all_candidates(Validation *validation, TuneTrial *trial, Error *err) {
   const DeviceLaunch *launch = &validation->kernel->engine->launch;
   Tuner *tuner = trial->tuner;
-  while (tuner->kept == TUNE_UNDECIDED) {
+  while (tuner->chosen == TUNE_UNDECIDED) {
     int32_t candidate = validation->has_usual ? tuner_next(tuner) : 0;
     tuner_begin_trial(tuner, candidate);
     uint64_t hash = 0;

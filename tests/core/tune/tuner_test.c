@@ -19,7 +19,7 @@ static double time_of(double own) {
 /* Until a choice is made, with these times; how many runs that took, 1000 at most. */
 static int run_trials(Tuner *tuner, const double *times) {
   int runs = 0;
-  for (; tuner->kept == TUNE_UNDECIDED && runs < 1000; runs++) {
+  for (; tuner->chosen == TUNE_UNDECIDED && runs < 1000; runs++) {
     int32_t candidate = tuner_next(tuner);
     tuner_begin_trial(tuner, candidate);
     tuner_note(tuner, candidate, time_of(times[candidate]), 1);
@@ -35,7 +35,7 @@ static void choosing(void) {
       tuner_begin(&tuner, 4);
       double times[] = {3, 3.1, 1, 6};
       CHECK(run_trials(&tuner, times) < 40);
-      CHECK_INT(2, tuner.kept);
+      CHECK_INT(2, tuner.chosen);
       CHECK_INT(TUNE_TOO_SLOW, tuner.rows[3].state);
     }
   }
@@ -47,7 +47,7 @@ static void choosing(void) {
       state = seed * 1313;
       tuner_begin(&tuner, 4);
       run_trials(&tuner, times);
-      kept += tuner.kept == 0;
+      kept += tuner.chosen == 0;
     }
     CHECK(kept >= 19);
   }
@@ -58,10 +58,10 @@ static void choosing(void) {
     for (int side = 0; side < 2; side++) {
       Tuner tuner;
       tuner_begin(&tuner, 2);
-      for (int k = 0; k < 10 && tuner.kept == TUNE_UNDECIDED; k++)
+      for (int k = 0; k < 10 && tuner.chosen == TUNE_UNDECIDED; k++)
         for (int32_t candidate = 0; candidate < 2; candidate++)
           tuner_note(&tuner, candidate, (side ? second : first)[candidate][k], 1);
-      CHECK_INT(side ? 0 : 1, tuner.kept);
+      CHECK_INT(side ? 0 : 1, tuner.chosen);
     }
   }
   TEST("runs take the candidate that is ahead after two samples, before the choice is made") {
@@ -72,7 +72,7 @@ static void choosing(void) {
     CHECK_INT(0, tuner_choice(&tuner)); /* one sample may be luck */
     tuner_note(&tuner, 1, 51, 1);
     CHECK_INT(1, tuner_choice(&tuner));
-    CHECK_INT(TUNE_UNDECIDED, tuner.kept);
+    CHECK_INT(TUNE_UNDECIDED, tuner.chosen);
   }
   TEST("less than five percent does not move the default") {
     Tuner tuner;
@@ -81,21 +81,21 @@ static void choosing(void) {
       tuner_note(&tuner, 0, 100, 1);
       tuner_note(&tuner, 1, 96, 1);
     }
-    CHECK_INT(0, tuner.kept);
+    CHECK_INT(0, tuner.chosen);
   }
   TEST("who leads must lead for three rounds in a row") {
     Tuner tuner;
     tuner_begin(&tuner, 2);
     for (int k = 0; k < 4; k++) {
-      CHECK_INT(TUNE_UNDECIDED, tuner.kept);
+      CHECK_INT(TUNE_UNDECIDED, tuner.chosen);
       tuner_note(&tuner, 0, 100, 1);
       tuner_note(&tuner, 1, k < 2 ? 100 : 50, 1); /* leads from the third round on */
     }
-    CHECK_INT(TUNE_UNDECIDED, tuner.kept);
+    CHECK_INT(TUNE_UNDECIDED, tuner.chosen);
     CHECK_INT(2, tuner.streak);
     tuner_note(&tuner, 0, 100, 1);
     tuner_note(&tuner, 1, 50, 1);
-    CHECK_INT(1, tuner.kept);
+    CHECK_INT(1, tuner.chosen);
   }
   TEST("candidates take turns, the slow ones less often") {
     Tuner tuner;
@@ -110,7 +110,7 @@ static void choosing(void) {
       tuner_note(&tuner, candidate, times[candidate], 1);
     }
     CHECK_INT(3, asked[2]);
-    CHECK_INT(0, tuner.kept);
+    CHECK_INT(0, tuner.chosen);
   }
 }
 
@@ -141,7 +141,7 @@ static void running(void) {
       work *= 1.1;
       tuner_note(&tuner, 1, work, work);
     }
-    CHECK_INT(1, tuner.kept);
+    CHECK_INT(1, tuner.chosen);
   }
   TEST("a candidate that fails is out, and the last one that is left is kept") {
     Tuner tuner;
@@ -150,9 +150,9 @@ static void running(void) {
     CHECK_INT(1, tuner_choice(&tuner));
     CHECK_INT(1, tuner_next(&tuner));
     CHECK(tuner_fail(&tuner, 1));
-    CHECK_INT(2, tuner.kept);
+    CHECK_INT(2, tuner.chosen);
     CHECK(!tuner_fail(&tuner, 2));
-    CHECK_INT(0, tuner.kept);
+    CHECK_INT(0, tuner.chosen);
   }
   TEST("what was kept and fails makes room for another") {
     Tuner tuner;
@@ -168,19 +168,19 @@ static void running(void) {
     tuner_begin(&tuner, 3);
     tuner_fail(&tuner, 2);
     run_trials(&tuner, times);
-    CHECK_INT(1, tuner.kept);
+    CHECK_INT(1, tuner.chosen);
     for (int k = 0; k < 100; k++) tuner_watch(&tuner, k % 20 ? 1.7 : 1.1, 1); /* now and then */
-    CHECK_INT(1, tuner.kept);
+    CHECK_INT(1, tuner.chosen);
     for (int k = 0; k < 32; k++) tuner_watch(&tuner, 40, 10); /* four per unit of work */
-    CHECK_INT(TUNE_UNDECIDED, tuner.kept);
+    CHECK_INT(TUNE_UNDECIDED, tuner.chosen);
     CHECK_INT(TUNE_FAILED, tuner.rows[2].state);
     times[1] = 4;
     run_trials(&tuner, times);
-    CHECK_INT(0, tuner.kept);
+    CHECK_INT(0, tuner.chosen);
     tuner_recall(&tuner, 1);
     for (int k = 0; k < 3; k++) tuner_watch(&tuner, 2, 1); /* its best is learned */
     for (int k = 0; k < 32; k++) tuner_watch(&tuner, 4, 1);
-    CHECK_INT(TUNE_UNDECIDED, tuner.kept);
+    CHECK_INT(TUNE_UNDECIDED, tuner.chosen);
   }
   TEST("a known choice needs no samples") {
     Tuner tuner;
@@ -199,7 +199,7 @@ static void bounds(void) {
     double total = 0, lost = 0, times[] = {1, 3, 5};
     int runs = 0;
     tuner_begin(&tuner, 3);
-    for (; runs < 5000 && tuner.kept == TUNE_UNDECIDED; runs++) {
+    for (; runs < 5000 && tuner.chosen == TUNE_UNDECIDED; runs++) {
       int32_t wanted = tuner_next(&tuner);
       double excess = tuner_excess(&tuner, wanted);
       bool may = budget_allows(&budget, excess, total);
@@ -213,7 +213,7 @@ static void bounds(void) {
       /* a first trial may be worse than was expected: then others wait */
       CHECK(lost <= 0.05 * total + 4);
     }
-    CHECK_INT(0, tuner.kept);
+    CHECK_INT(0, tuner.chosen);
     CHECK(runs > 100);
   }
   TEST("a choice among uneven times is not sure") {
@@ -223,7 +223,7 @@ static void bounds(void) {
       tuner_note(&tuner, 0, k ? 100 : 50, 1);
       tuner_note(&tuner, 1, 100, 1);
     }
-    CHECK_INT(0, tuner.kept);
+    CHECK_INT(0, tuner.chosen);
     CHECK(!tuner_is_sure(&tuner));
     tuner_begin(&tuner, 2);
     for (int k = 0; k < 6; k++) tuner_note(&tuner, k % 2, 100 + k, 1);
@@ -233,14 +233,14 @@ static void bounds(void) {
     Tuner tuner;
     static const double disturbed[] = {1, 3, 1, 2, 3, 2, 1, 3}; /* up to three times as long */
     tuner_begin(&tuner, 2);
-    for (int k = 0; k < 8 && tuner.kept == TUNE_UNDECIDED; k++) {
+    for (int k = 0; k < 8 && tuner.chosen == TUNE_UNDECIDED; k++) {
       tuner_note(&tuner, 0, 700 * disturbed[k], 1);
       tuner_note(&tuner, 1, disturbed[7 - k], 1);
     }
-    CHECK_INT(1, tuner.kept);
+    CHECK_INT(1, tuner.chosen);
     CHECK(tuner_is_sure(&tuner));
     tuner_begin(&tuner, 2); /* twice as fast is less than that */
-    for (int k = 0; k < 8 && tuner.kept == TUNE_UNDECIDED; k++) {
+    for (int k = 0; k < 8 && tuner.chosen == TUNE_UNDECIDED; k++) {
       tuner_note(&tuner, 0, 2 * disturbed[k], 1);
       tuner_note(&tuner, 1, disturbed[7 - k], 1);
     }
