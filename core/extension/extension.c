@@ -47,9 +47,9 @@ static Begin *find_begin(void *library) {
   return symbol.function;
 }
 
-static bool begin(Extensions *extensions, OpenExtension *opened, Error *err) {
-  Begin *begin = find_begin(opened->library);
-  if (!begin) {
+static bool initialise(Extensions *extensions, OpenExtension *opened, Error *err) {
+  Begin *initialise = find_begin(opened->library);
+  if (!initialise) {
     error_set(err, RG_ERROR_LIBRARY,
               "'%.200s' is not an extension: it has no function "
               "regolith_extension",
@@ -57,7 +57,7 @@ static bool begin(Extensions *extensions, OpenExtension *opened, Error *err) {
     return error_hint(err, "define it as in examples/extension");
   }
   extension_clear_message();
-  opened->extension = begin(&extensions->api);
+  opened->extension = initialise(&extensions->api);
   return check_description(opened->path, opened->extension, err);
 }
 
@@ -74,7 +74,7 @@ static bool number_functions(Extensions *extensions, const RgExtension *extensio
   return true;
 }
 
-static void forget(Extensions *extensions, OpenExtension *opened) {
+static void free_entry(Extensions *extensions, OpenExtension *opened) {
   heap_free(extensions->store->heap, opened->path);
   heap_free(extensions->store->heap, opened);
 }
@@ -93,13 +93,14 @@ const RgExtension *extension_open(Extensions *extensions, const char *path, Erro
   if (opened) opened->path = heap_copy_text(extensions->store->heap, path);
   if (!opened || !opened->path) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an extension");
-    if (opened) forget(extensions, opened);
+    if (opened) free_entry(extensions, opened);
     return NULL;
   }
   opened->library = library;
-  if (!begin(extensions, opened, err) || !number_functions(extensions, opened->extension, err)) {
+  if (!initialise(extensions, opened, err) ||
+      !number_functions(extensions, opened->extension, err)) {
     dlclose(library);
-    forget(extensions, opened);
+    free_entry(extensions, opened);
     return NULL;
   }
   opened->next = extensions->opened;
@@ -114,7 +115,7 @@ void extensions_deinit(Extensions *extensions) {
     const RgExtension *extension = opened->extension;
     bool has_end = extension->struct_size >= offsetof(RgExtension, end) + sizeof extension->end;
     if (has_end && extension->end) extension->end(&extensions->api);
-    forget(extensions, opened);
+    free_entry(extensions, opened);
   }
   extensions->opened = NULL;
   heap_free(extensions->store->heap, extensions->functions);
@@ -131,15 +132,15 @@ int32_t extension_number(const Extensions *extensions, const RgExtensionFunction
 }
 
 /* Describes a failed call, with the function's own message. */
-static void describe(const NativeFunction *of, char text[300]) {
+static void format_failure(const NativeFunction *of, char text[300]) {
   const char *reason = extension_message();
-  snprintf(text, 300, "%.80s.%.80s: %s", of->of->name ? of->of->name : "", of->function->name,
-           reason[0] ? reason : "it failed without giving a reason");
+  snprintf(text, 300, "%.80s.%.80s: %s", of->extension->name ? of->extension->name : "",
+           of->function->name, reason[0] ? reason : "it failed without giving a reason");
 }
 
 /* Calls the function; memory that it makes and releases is recorded under its name. */
-static int32_t call_at(Extensions *extensions, const RgExtensionFunction *function,
-                       RgExtensionValue *values) {
+static int32_t call_recorded(Extensions *extensions, const RgExtensionFunction *function,
+                             RgExtensionValue *values) {
   if (!extensions->store->counted.rt->is_checked) return function->call(&extensions->api, values);
   const char *before = counted_set_thread_location(function->name);
   int32_t failed = function->call(&extensions->api, values);
@@ -154,9 +155,9 @@ bool extension_call(Extensions *extensions, const RgExtensionFunction *function,
   if (number < 0)
     return error_set(err, RG_ERROR_ARGUMENT, "this is not a function of an open extension");
   extension_clear_message();
-  int32_t failed = call_at(extensions, function, values);
+  int32_t failed = call_recorded(extensions, function, values);
   if (!failed) return true;
-  describe(&extensions->functions[number], text);
+  format_failure(&extensions->functions[number], text);
   return error_set(err, RG_ERROR_EXTENSION, "%s", text);
 }
 
@@ -170,9 +171,9 @@ int32_t RT_CALL extension_call_native(RtContext *context, int32_t number, int64_
   if (number < 0 || number >= extensions->function_count) return 0;
   const NativeFunction *of = &extensions->functions[number];
   extension_clear_message();
-  if (!call_at(extensions, of->function, (RgExtensionValue *)(void *)values)) return 1;
+  if (!call_recorded(extensions, of->function, (RgExtensionValue *)(void *)values)) return 1;
   lock(extensions);
-  if (!extensions->failure[0]) describe(of, extensions->failure);
+  if (!extensions->failure[0]) format_failure(of, extensions->failure);
   unlock(extensions);
   return 0;
 }

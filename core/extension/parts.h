@@ -5,7 +5,7 @@
 #include "extension/extension.h"
 
 struct NativeFunction {
-  const RgExtension *of;
+  const RgExtension *extension;
   const RgExtensionFunction *function;
 };
 

@@ -1,5 +1,5 @@
-/* table.c - the functions of RgExtensionApi. Whoever changes one of them must raise the version;
- * new ones are appended, which changes only the size. */
+/* table.c - the functions of RgExtensionApi. A change to one of them must raise the version; new
+ * ones are appended, which changes only the size. */
 #include "extension/parts.h"
 
 #include <stddef.h>
@@ -12,25 +12,25 @@ static _Thread_local char message[300];
 void extension_clear_message(void) { message[0] = 0; }
 const char *extension_message(void) { return message; }
 
-static Extensions *own(const RgExtensionApi *api) { return (Extensions *)(uintptr_t)api; }
-static RtCounted *header(RgCounted *counted) { return (RtCounted *)(void *)counted; }
+static Extensions *extensions_of(const RgExtensionApi *api) { return (Extensions *)(uintptr_t)api; }
+static RtCounted *header_of(RgCounted *counted) { return (RtCounted *)(void *)counted; }
 
 static void set_error(const RgExtensionApi *api, const char *text) {
   (void)api;
   if (!message[0]) snprintf(message, sizeof message, "%s", text ? text : "");
 }
 
-static RgCounted *made(const RgExtensionApi *api, RtCounted *counted) {
+static RgCounted *check_allocated(const RgExtensionApi *api, RtCounted *counted) {
   if (!counted) set_error(api, "there is no memory left for the requested bytes");
   return (RgCounted *)(void *)counted;
 }
 
 static RgCounted *allocate(const RgExtensionApi *api, uint64_t size_bytes) {
-  RtAllocator *allocator = own(api)->store->counted.rt;
-  if (counted_has_ended(&own(api)->store->counted)) return made(api, NULL);
+  RtAllocator *allocator = extensions_of(api)->store->counted.rt;
+  if (counted_has_ended(&extensions_of(api)->store->counted)) return check_allocated(api, NULL);
   RtCounted *counted = rt_counted_grow_new(allocator, size_bytes);
   if (counted) rt_counted_resize(counted, size_bytes);
-  return made(api, counted);
+  return check_allocated(api, counted);
 }
 
 /* -- external memory --------------------------------------------------------------------------- */
@@ -56,9 +56,9 @@ static RtCounted *make_external(RtAllocator *allocator, void *data, uint64_t siz
   Ending *ending = destroy ? malloc(sizeof *ending) : NULL;
   if (!ending) return destroy ? NULL : rt_counted_external(allocator, data, size_bytes, NULL, NULL);
   *ending = (Ending){destroy, context};
-  RtCounted *made = rt_counted_external(allocator, data, size_bytes, end_native, ending);
-  if (!made) free(ending);
-  return made;
+  RtCounted *check_allocated = rt_counted_external(allocator, data, size_bytes, end_native, ending);
+  if (!check_allocated) free(ending);
+  return check_allocated;
 }
 #else
 static RtCounted *make_external(RtAllocator *allocator, void *data, uint64_t size_bytes,
@@ -69,43 +69,44 @@ static RtCounted *make_external(RtAllocator *allocator, void *data, uint64_t siz
 
 static RgCounted *manage(const RgExtensionApi *api, void *data, uint64_t size_bytes,
                          Destroy *destroy, void *context) {
-  if (counted_has_ended(&own(api)->store->counted)) return made(api, NULL);
-  return made(api, make_external(own(api)->store->counted.rt, data, size_bytes, destroy, context));
+  if (counted_has_ended(&extensions_of(api)->store->counted)) return check_allocated(api, NULL);
+  return check_allocated(api, make_external(extensions_of(api)->store->counted.rt, data, size_bytes,
+                                            destroy, context));
 }
 
 static void acquire(const RgExtensionApi *api, RgCounted *counted) {
   (void)api;
-  rt_acquire(header(counted));
+  rt_acquire(header_of(counted));
 }
 
 static void release(const RgExtensionApi *api, RgCounted *counted) {
   (void)api;
-  rt_release(header(counted));
+  rt_release(header_of(counted));
 }
 
 /* After the runtime's end only external memory still exists. */
 static void *data_of(const RgExtensionApi *api, RgCounted *given) {
-  RtCounted *counted = header(given);
+  RtCounted *counted = header_of(given);
   if (!counted) return NULL;
-  bool is_ours = counted->flags & RT_COUNTED_OWN;
-  (void)counted_expose(&own(api)->store->counted, NULL);
-  return is_ours && counted_has_ended(&own(api)->store->counted) ? NULL : counted->data;
+  bool is_own = counted->flags & RT_COUNTED_OWN;
+  (void)counted_expose(&extensions_of(api)->store->counted, NULL);
+  return is_own && counted_has_ended(&extensions_of(api)->store->counted) ? NULL : counted->data;
 }
 
 static uint64_t size_of(const RgExtensionApi *api, RgCounted *counted) {
   (void)api;
-  return counted ? header(counted)->size_bytes : 0;
+  return counted ? header_of(counted)->size_bytes : 0;
 }
 
 static int64_t count_of(const RgExtensionApi *api, RgCounted *counted) {
   (void)api;
-  return counted ? __atomic_load_n(&header(counted)->count, __ATOMIC_RELAXED) : 0;
+  return counted ? __atomic_load_n(&header_of(counted)->count, __ATOMIC_RELAXED) : 0;
 }
 
 static int32_t resize(const RgExtensionApi *api, RgCounted *given, uint64_t size_bytes) {
-  RtCounted *counted = header(given);
+  RtCounted *counted = header_of(given);
   if (!counted) return 0;
-  (void)counted_expose(&own(api)->store->counted, NULL);
+  (void)counted_expose(&extensions_of(api)->store->counted, NULL);
   uint64_t twice = 2 * counted->capacity, wanted = size_bytes > twice ? size_bytes : twice;
   bool has_room = size_bytes <= counted->capacity;
   if (counted->flags & RT_COUNTED_PINNED && size_bytes != counted->size_bytes) {
@@ -121,7 +122,7 @@ static int32_t resize(const RgExtensionApi *api, RgCounted *given, uint64_t size
 }
 
 static int32_t statistics(const RgExtensionApi *api, RgAllocations *allocations) {
-  const RtAllocator *allocator = own(api)->store->counted.rt;
+  const RtAllocator *allocator = extensions_of(api)->store->counted.rt;
   const RtAllocations *all = &allocator->statistics;
   if (!allocator->counts || !allocations) return 0;
   RgAllocations now = {.alloc = all->alloc,
