@@ -26,11 +26,11 @@ static uint64_t machine_memory(void) {
   return bytes;
 }
 
-static bool parse_count(const char *name, int64_t most, int64_t *number, Error *err) {
+static bool parse_count(const char *name, int64_t max, int64_t *number, Error *err) {
   char *end;
   const char *text = option_text(name);
   *number = strtoll(text, &end, 10);
-  if (end != text && !*end && *number >= 0 && *number <= most) return true;
+  if (end != text && !*end && *number >= 0 && *number <= max) return true;
   return error_set(err, RG_ERROR_OPTION, "%s must be a whole number, got '%.60s'", name, text);
 }
 
