@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/heap.h"
-#include "jit/codegen_border.h"
+#include "jit/codegen_abi.h"
 #include "loader/cache.h"
 #include "memory/symmetric_heap.h"
 #include "rt.h"

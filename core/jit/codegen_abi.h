@@ -1,9 +1,9 @@
-/* codegen_border.h - the one function of libregolith-codegen.so, found by dlsym as
+/* codegen_abi.h - the one function of libregolith-codegen.so, found by dlsym as
  * "regolith_codegen". Canonical task bytes in; an object for each requested target out, or a
  * diagnostic. An object of the host is x86-64 ELF (functions `rg_host` and `rg_task_0..n`) or, of a
  * large kernel, an RgBundle of several; one of a GPU is PTX text with the same names. */
-#ifndef RG_JIT_CODEGEN_BORDER_H
-#define RG_JIT_CODEGEN_BORDER_H
+#ifndef RG_JIT_CODEGEN_ABI_H
+#define RG_JIT_CODEGEN_ABI_H
 
 #include <stdint.h>
 
@@ -20,7 +20,7 @@ typedef struct RgCodegenRequest {
   int32_t want_asm;   /* keep the assembly text */
   int32_t instrument; /* 0, 1 asan, 2 tsan */
   int32_t threads;    /* that may compile parts in parallel; 0, 1: only the caller's */
-  int32_t quick;      /* 1: baseline code, with few optimisations */
+  int32_t baseline;   /* 1: baseline code: few optimisations, compiled quickly */
   /* where memory comes from, except LLVM's: as RgAllocator; NULL: the C library */
   void *(*resize)(void *data, void *memory, uint64_t old_bytes, uint64_t new_bytes);
   void *resize_data;

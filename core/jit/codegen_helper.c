@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jit/codegen_border.h"
+#include "jit/codegen_abi.h"
 #include "jit/codegen_pipe.h"
 
-enum { MOST_BYTES = 1 << 30 };
+enum { MAX_BYTES = 1 << 30 };
 
 static bool read_all(void *data, int64_t length) {
   for (char *at = data; length > 0;) {
@@ -39,7 +39,7 @@ static bool write_all(const void *data, int64_t length) {
  * false). */
 static char *read_part(int64_t length, bool *ok) {
   if (length < 0 || !*ok) return NULL;
-  char *part = length <= MOST_BYTES ? malloc((size_t)length + 1) : NULL;
+  char *part = length <= MAX_BYTES ? malloc((size_t)length + 1) : NULL;
   *ok = part && read_all(part, length);
   if (part) part[length] = 0;
   return part;
@@ -86,7 +86,7 @@ int main(void) {
                               .want_asm = head.want_asm,
                               .instrument = head.instrument,
                               .threads = head.threads,
-                              .quick = head.quick};
+                              .baseline = head.baseline};
   for (int t = 0; t < RG_TARGET_COUNT; t++) request.processors[t] = processors[t];
   RgCodegenResult *result = regolith_codegen(&request);
   ok = result && answer(result);

@@ -15,7 +15,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { MOST_HELPERS = 15 };
+enum { MAX_HELPERS = 15 };
 
 /* The result comes first: its address is what the caller frees. */
 typedef struct Compiling {
@@ -33,9 +33,9 @@ _Static_assert(offsetof(Compiling, result) == 0, "regolith_codegen_free gets it 
 
 /* -- parts ------------------------------------------------------------------------------------- */
 
-/* The bytes of a GPU kernel name the GPU's processor (ir_write); for such a kernel, the host
- * compiles only the host region. */
-static CodegenPart wanted_of(RgTarget target, const char *written_for) {
+/* Which of the kernel's functions an object for the target has. The bytes of a GPU kernel name the
+ * GPU's processor (ir_write); the host's object of such a kernel has only its host region. */
+static CodegenPart functions_for(RgTarget target, const char *written_for) {
   if (target == RG_TARGET_PTX) return CODEGEN_GPU_TASKS;
   return strncmp(written_for, "sm_", 3) ? CODEGEN_ALL : CODEGEN_HOST_REGION;
 }
@@ -62,7 +62,7 @@ static void set_order(Compiling *job) {
   }
 }
 
-static bool plan(void *data, Error *err) {
+static bool plan_parts(void *data, Error *err) {
   Compiling *job = data;
   const char *written_for;
   double begin = clock_ms();
@@ -71,13 +71,13 @@ static bool plan(void *data, Error *err) {
   if (!kernel) return false;
   Part part = {.request = job->request, .kernel = kernel};
   int *share_of_task = scratch_array(&job->scratch, int, part.kernel->tasks.count + 1);
-  int64_t weights[MOST_SHARES];
+  int64_t weights[MAX_SHARES];
   int shares = split_tasks(&job->scratch, part.kernel, share_of_task, weights);
   job->parts = scratch_array(&job->scratch, Part, shares + RG_TARGET_COUNT);
   for (int t = 0; t < RG_TARGET_COUNT; t++) {
     if (!job->request->processors[t]) continue;
     part.kind = (RgTarget)t;
-    part.wanted = wanted_of(part.kind, written_for);
+    part.wanted = functions_for(part.kind, written_for);
     add_parts(job, part, shares, share_of_task, weights);
   }
   set_order(job);
@@ -92,10 +92,10 @@ static void compile_parts(void *data) {
 
 /* If the system refuses a thread, compiles with fewer. */
 static void compile_together(Compiling *job) {
-  Job *helpers[MOST_HELPERS];
+  Job *helpers[MAX_HELPERS];
   int count = 0,
       wanted = job->request->threads < job->part_count ? job->request->threads : job->part_count;
-  while (count + 1 < wanted && count < MOST_HELPERS) {
+  while (count + 1 < wanted && count < MAX_HELPERS) {
     helpers[count] = job_start(&job->heap, compile_parts, job);
     if (!helpers[count]) break;
     count++;
@@ -106,7 +106,7 @@ static void compile_together(Compiling *job) {
 
 /* -- results ----------------------------------------------------------------------------------- */
 
-static int64_t padded(int64_t length) { return (length + 7) / 8 * 8; }
+static int64_t round_up(int64_t length) { return (length + 7) / 8 * 8; }
 
 static bool no_memory(Error *err) {
   return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
@@ -119,7 +119,7 @@ static bool join_objects(Compiling *job, const Part *parts, int count, RgCodegen
   out->length = begin;
   for (int i = 0; i < count; i++) out->length += parts[i].object.length;
   for (int i = 0; i + 1 < count; i++)
-    out->length += padded(parts[i].object.length) - parts[i].object.length;
+    out->length += round_up(parts[i].object.length) - parts[i].object.length;
   out->bytes = heap_alloc(&job->heap, (size_t)out->length + 1);
   if (!out->bytes) return no_memory(err);
   RgBundle *bundle = (RgBundle *)(void *)out->bytes;
@@ -128,7 +128,7 @@ static bool join_objects(Compiling *job, const Part *parts, int count, RgCodegen
     const RgCodegenObject *object = &parts[i].object;
     if (count > 1) bundle->lengths[i] = object->length;
     memcpy(out->bytes + begin, object->bytes, (size_t)object->length);
-    begin += padded(object->length);
+    begin += round_up(object->length);
   }
   return true;
 }
@@ -147,7 +147,7 @@ static bool join_texts(Compiling *job, char *const *texts, int count, char **out
   return true;
 }
 
-static bool join(Compiling *job, const Part *parts, int count, Error *err) {
+static bool join_results(Compiling *job, const Part *parts, int count, Error *err) {
   RgCodegenObject *out = &job->result.objects[parts[0].kind];
   char **texts = scratch_array(&job->scratch, char *, 2 * count);
   for (int i = 0; i < count; i++) {
@@ -166,7 +166,7 @@ static void add_times(RgCodegenResult *result, const Part *part) {
 }
 
 /* Collects the parts' results, or reports the first part that failed. */
-static bool collect(void *data, Error *err) {
+static bool collect_results(void *data, Error *err) {
   Compiling *job = data;
   for (int i = 0; i < job->part_count; i++) {
     add_times(&job->result, &job->parts[i]);
@@ -176,15 +176,15 @@ static bool collect(void *data, Error *err) {
   }
   for (int i = 0, end; i < job->part_count; i = end) {
     for (end = i + 1; end < job->part_count && job->parts[end].share.number; end++) continue;
-    if (!join(job, &job->parts[i], end - i, err)) return false;
+    if (!join_results(job, &job->parts[i], end - i, err)) return false;
   }
   return true;
 }
 
 static bool compile(Compiling *job, Error *err) {
-  if (!guard_run(plan, job, err)) return false;
+  if (!guard_run(plan_parts, job, err)) return false;
   compile_together(job);
-  bool ok = guard_run(collect, job, err);
+  bool ok = guard_run(collect_results, job, err);
   for (int i = 0; i < job->part_count; i++) part_free(&job->parts[i]);
   return ok;
 }

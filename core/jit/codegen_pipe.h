@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "jit/codegen_border.h"
+#include "jit/codegen_abi.h"
 
 #define RG_PIPE_MAGIC UINT64_C(0x3445504950474552) /* "REGPIPE4" in memory */
 
@@ -24,7 +24,7 @@ typedef struct RgPipeRequest {
   int32_t want_llvm, want_asm;
   int32_t instrument;
   int32_t threads;
-  int32_t quick, padding;
+  int32_t baseline, padding;
 } RgPipeRequest;
 
 typedef struct RgPipeResult {

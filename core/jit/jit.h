@@ -1,6 +1,6 @@
 /* jit.h - compiles a kernel's module to machine code: links the runtime's bitcode, optimises,
  * emits. Knows LLVM, targets and the runtime as bitcode, and nothing about kernels. The interface
- * to the core is codegen_border.h.
+ * to the core is codegen_abi.h.
  *
  *     CPU:  runtime definitions are `available_externally`: fast paths are inlined, others call the
  *           native copy in libregolith (entry.def, loader/symbols.def)
@@ -12,20 +12,21 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "base/machine.h"
-#include "jit/codegen_border.h"
+#include "jit/codegen_abi.h"
 #include "llvm/context.h"
 
-typedef struct JitKept JitKept;
+typedef struct JitCachedMachine JitCachedMachine;
 typedef struct JitTarget {
   LLVMTargetMachineRef machine; /* NULL: not available */
   Machine of;                   /* the processor's; of a GPU: this one */
-  bool is_ptx, is_quick;
-  JitKept *kept; /* its entry for reuse by a later module; NULL: not reused */
+  bool is_ptx, is_baseline;
+  JitCachedMachine
+      *cached; /* its entry in the cache of machines (object.c); NULL: it is not cached */
 } JitTarget;
 
-/* `processor` as in RgCodegenRequest; `is_quick`: for baseline code. False with codegen.failed for
- * an unknown name. */
-bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, bool is_quick,
+/* `processor` as in RgCodegenRequest; `is_baseline`: for baseline code. False with codegen.failed
+ * for an unknown name. */
+bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, bool is_baseline,
                        Error *err);
 void jit_target_destroy(JitTarget *target);
 /* Does it estimate 1 / sqrt(x) to 14 bits, in vectors of 128 to 512 bits? */

@@ -83,15 +83,15 @@ void maths_add_variants(LLVMModuleRef module, int call_bytes) {
 }
 
 bool maths_are_used(LLVMModuleRef module) {
-  bool wanted = false;
+  bool is_used = false;
   LLVMValueRef next;
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = next) {
     next = LLVMGetNextFunction(f);
     if (!family_of(f)) continue;
-    if (LLVMGetFirstUse(f)) wanted = true;
+    if (LLVMGetFirstUse(f)) is_used = true;
     else LLVMDeleteFunction(f);
   }
-  return wanted;
+  return is_used;
 }
 
 void maths_make_private(LLVMModuleRef module) {

@@ -10,15 +10,15 @@
 #include "jit/jit.h"
 
 /* Creating a machine, with what LLVM sets up for its first function, takes 3 M instructions, a
- * tenth of the compile of a small kernel. So unused machines are kept here for the next module. */
-enum { MOST_KEPT = 16, PROCESSOR_BYTES = 64 };
-struct JitKept {
+ * tenth of the compile of a small kernel. So unused machines are cached for later modules. */
+enum { MAX_CACHED = 16, PROCESSOR_BYTES = 64 };
+struct JitCachedMachine {
   LLVMTargetMachineRef machine;
   Machine of;
-  bool is_ptx, is_quick;
+  bool is_ptx, is_baseline;
   char processor[PROCESSOR_BYTES];
 };
-static _Atomic(JitKept *) kept[MOST_KEPT];
+static _Atomic(JitCachedMachine *) cached[MAX_CACHED];
 
 typedef struct TargetRow {
   const char *name, *cpu, *features;
@@ -56,7 +56,7 @@ static bool create_machine(JitTarget *target, const char *triple, const char *cp
   }
   target->machine = LLVMCreateTargetMachine(
       llvm_target, triple, cpu, features,
-      target->is_quick ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault, LLVMRelocPIC,
+      target->is_baseline ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault, LLVMRelocPIC,
       target->is_ptx ? LLVMCodeModelDefault : LLVMCodeModelSmall);
   return target->machine || error_set(err, RG_ERROR_CODEGEN, "no code for %s %s", triple, cpu);
 }
@@ -81,24 +81,24 @@ static bool create_native(JitTarget *target, Error *err) {
   return ok;
 }
 
-/* Keeps the machine in an empty place; disposes of it if there is none. */
-static void keep(JitKept *one) {
-  for (int i = 0; one && i < MOST_KEPT; i++) {
-    JitKept *none = NULL;
-    if (atomic_compare_exchange_strong(&kept[i], &none, one)) one = NULL;
+/* Puts the machine into the cache; disposes of it if the cache is full. */
+static void cache_machine(JitCachedMachine *one) {
+  for (int i = 0; one && i < MAX_CACHED; i++) {
+    JitCachedMachine *none = NULL;
+    if (atomic_compare_exchange_strong(&cached[i], &none, one)) one = NULL;
   }
   if (one) LLVMDisposeTargetMachine(one->machine);
   free(one);
 }
 
-/* Takes a kept machine for this processor, or returns NULL. */
-static JitKept *take(const JitTarget *target, const char *processor) {
-  for (int i = 0; i < MOST_KEPT; i++) {
-    JitKept *one = atomic_exchange(&kept[i], NULL);
-    if (one && one->is_ptx == target->is_ptx && one->is_quick == target->is_quick &&
+/* Takes a machine for this processor out of the cache; NULL if there is none. */
+static JitCachedMachine *take_cached(const JitTarget *target, const char *processor) {
+  for (int i = 0; i < MAX_CACHED; i++) {
+    JitCachedMachine *one = atomic_exchange(&cached[i], NULL);
+    if (one && one->is_ptx == target->is_ptx && one->is_baseline == target->is_baseline &&
         !strcmp(one->processor, processor))
       return one;
-    keep(one);
+    cache_machine(one);
   }
   return NULL;
 }
@@ -114,26 +114,26 @@ static bool create(JitTarget *target, const char *processor, Error *err) {
                         row->cpu, row->features, err);
 }
 
-bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, bool is_quick,
+bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, bool is_baseline,
                        Error *err) {
   *target = (JitTarget){.of = MACHINE_HERE};
   llvm_initialize();
   target->is_ptx = kind == RG_TARGET_PTX;
-  target->is_quick = is_quick && !target->is_ptx;
-  target->kept = take(target, processor);
-  if (target->kept) {
-    target->machine = target->kept->machine;
-    target->of = target->kept->of;
+  target->is_baseline = is_baseline && !target->is_ptx;
+  target->cached = take_cached(target, processor);
+  if (target->cached) {
+    target->machine = target->cached->machine;
+    target->of = target->cached->of;
     return true;
   }
   if (!create(target, processor, err)) return false;
-  target->kept = strlen(processor) < PROCESSOR_BYTES ? malloc(sizeof *target->kept) : NULL;
-  if (!target->kept) return true;
-  *target->kept = (JitKept){.machine = target->machine,
-                            .of = target->of,
-                            .is_ptx = target->is_ptx,
-                            .is_quick = target->is_quick};
-  snprintf(target->kept->processor, PROCESSOR_BYTES, "%s", processor);
+  target->cached = strlen(processor) < PROCESSOR_BYTES ? malloc(sizeof *target->cached) : NULL;
+  if (!target->cached) return true;
+  *target->cached = (JitCachedMachine){.machine = target->machine,
+                                       .of = target->of,
+                                       .is_ptx = target->is_ptx,
+                                       .is_baseline = target->is_baseline};
+  snprintf(target->cached->processor, PROCESSOR_BYTES, "%s", processor);
   return true;
 }
 
@@ -151,10 +151,10 @@ int jit_target_call_bytes(const JitTarget *target) {
 }
 
 void jit_target_destroy(JitTarget *target) {
-  if (target->kept) keep(target->kept);
+  if (target->cached) cache_machine(target->cached);
   else if (target->machine) LLVMDisposeTargetMachine(target->machine);
   target->machine = NULL;
-  target->kept = NULL;
+  target->cached = NULL;
 }
 
 void jit_target_apply(const JitTarget *target, LLVMModuleRef module) {

@@ -25,8 +25,8 @@
 static const char cpu_passes[] = SCALARS "loop-vectorize,loop-load-elim," LAST;
 static const char ptx_passes[] = SCALARS LAST ",function(infer-alignment),globaldce";
 /* only promotes the variables of code generation; instruction selection takes most of the time */
-static const char quick_passes[] = "cgscc(inline),function(sroa,early-cse,simplifycfg)";
-static const char quick_maths_passes[] = "cgscc(inline),globaldce";
+static const char baseline_passes[] = "cgscc(inline),function(sroa,early-cse,simplifycfg)";
+static const char baseline_maths_passes[] = "cgscc(inline),globaldce";
 /* after linking mathematical functions: inlines those that are called from one place */
 static const char maths_passes[] = "cgscc(inline),globaldce,function(early-cse," LAST;
 static const char *const instruments[] = {"", "asan", "tsan-module,function(tsan)"};
@@ -72,13 +72,15 @@ static bool optimize_maths(LlvmContext *llvm, LLVMModuleRef module, const JitTar
                            Error *err) {
   bool linked;
   if (!jit_link_maths(llvm, target, module, &linked, err)) return false;
-  return !linked ||
-         run_passes(module, target, target->is_quick ? quick_maths_passes : maths_passes, err);
+  return !linked || run_passes(module, target,
+                               target->is_baseline ? baseline_maths_passes : maths_passes, err);
 }
 
 bool jit_optimize(LlvmContext *llvm, LLVMModuleRef module, const JitTarget *target, int instrument,
                   Error *err) {
-  const char *passes = target->is_ptx ? ptx_passes : target->is_quick ? quick_passes : cpu_passes;
+  const char *passes = target->is_ptx        ? ptx_passes
+                       : target->is_baseline ? baseline_passes
+                                             : cpu_passes;
   if (!run_passes(module, target, passes, err)) return false;
   if (target->is_ptx) return true;
   if (!optimize_maths(llvm, module, target, err)) return false;

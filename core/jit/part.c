@@ -9,13 +9,13 @@
 #include "base/clock.h"
 
 /* Adds the time since *mark to *sum and resets the mark. */
-static void charge(double *sum, double *mark) {
+static void add_time(double *sum, double *mark) {
   double now = clock_ms();
   *sum += now - *mark;
   *mark = now;
 }
 
-static bool keep_bytes(Part *part, const char *data, size_t length, char **out, Error *err) {
+static bool copy_bytes(Part *part, const char *data, size_t length, char **out, Error *err) {
   *out = heap_alloc(&part->heap, length + 1);
   if (!*out)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
@@ -23,27 +23,27 @@ static bool keep_bytes(Part *part, const char *data, size_t length, char **out, 
   return true;
 }
 
-static bool keep_buffer(Part *part, LLVMMemoryBufferRef buffer, char **out, int64_t *length,
+static bool copy_buffer(Part *part, LLVMMemoryBufferRef buffer, char **out, int64_t *length,
                         Error *err) {
   if (!buffer) return false;
   *length = (int64_t)LLVMGetBufferSize(buffer);
-  bool ok = keep_bytes(part, LLVMGetBufferStart(buffer), (size_t)*length, out, err);
+  bool ok = copy_bytes(part, LLVMGetBufferStart(buffer), (size_t)*length, out, err);
   LLVMDisposeMemoryBuffer(buffer);
   return ok;
 }
 
 /* Emission changes the module, so the assembly text is made from a copy of it. */
-static bool keep_texts(Part *part, RgCodegenObject *out, Error *err) {
+static bool emit_texts(Part *part, RgCodegenObject *out, Error *err) {
   bool ok = true;
   if (part->request->want_llvm) {
     char *text = LLVMPrintModuleToString(part->module);
-    ok = keep_bytes(part, text, strlen(text), &out->llvm_text, err);
+    ok = copy_bytes(part, text, strlen(text), &out->llvm_text, err);
     LLVMDisposeMessage(text);
   }
   if (ok && part->request->want_asm) {
     int64_t length;
     LLVMModuleRef copy = LLVMCloneModule(part->module);
-    ok = keep_buffer(part, jit_emit(&part->llvm, copy, &part->target, true, err), &out->asm_text,
+    ok = copy_buffer(part, jit_emit(&part->llvm, copy, &part->target, true, err), &out->asm_text,
                      &length, err);
     LLVMDisposeModule(copy);
   }
@@ -58,7 +58,7 @@ static bool make_module(Part *part, Error *err) {
                                            jit_target_call_bytes(&part->target)},
                            err) &&
             jit_verify(part->module, err);
-  charge(&part->emit_ms, &mark);
+  add_time(&part->emit_ms, &mark);
   return ok;
 }
 
@@ -67,12 +67,12 @@ static bool make_object(Part *part, RgCodegenObject *out, Error *err) {
   if (!jit_link_runtime(&part->llvm, &part->target, part->module, err) ||
       !jit_optimize(&part->llvm, part->module, &part->target, part->request->instrument, err))
     return false;
-  charge(&part->optimize_ms, &mark);
-  if (!keep_texts(part, out, err)) return false;
+  add_time(&part->optimize_ms, &mark);
+  if (!emit_texts(part, out, err)) return false;
   mark = clock_ms();
   LLVMMemoryBufferRef buffer = jit_emit(&part->llvm, part->module, &part->target, false, err);
-  bool ok = keep_buffer(part, buffer, (char **)&out->bytes, &out->length, err);
-  charge(&part->object_ms, &mark);
+  bool ok = copy_buffer(part, buffer, (char **)&out->bytes, &out->length, err);
+  add_time(&part->object_ms, &mark);
   return ok;
 }
 
@@ -86,7 +86,7 @@ static void release_llvm(Part *part) {
 static bool compile(void *data, Error *err) {
   Part *part = data;
   if (!jit_target_create(&part->target, part->kind, part->request->processors[part->kind],
-                         part->request->quick != 0, err))
+                         part->request->baseline != 0, err))
     return false;
   llvm_context_create(&part->llvm);
   part->module = LLVMModuleCreateWithNameInContext("kernel", part->llvm.context);
@@ -96,12 +96,12 @@ static bool compile(void *data, Error *err) {
 }
 
 void part_compile(Part *part) {
-  bool died;
+  bool failed_fatally;
   heap_init(&part->heap, 0);
   part->heap.source = (HeapSource){part->request->resize, part->request->resize_data};
   scratch_init(&part->scratch, &part->heap);
-  part->ok = llvm_guard(compile, part, &died, &part->err);
-  if (!died) release_llvm(part);
+  part->ok = llvm_guard(compile, part, &failed_fatally, &part->err);
+  if (!failed_fatally) release_llvm(part);
   scratch_deinit(&part->scratch);
 }
 

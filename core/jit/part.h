@@ -37,8 +37,8 @@ void part_free(Part *part);
 /* split.c: divides the tasks of a kernel into shares of about equal weight, each large enough for a
  * module of its own. Sets share_of_task[k] for each task, and sums to the weights of the shares.
  * Returns the number of shares, which depends only on the kernel, and so its objects do. */
-enum { MOST_SHARES = 16 };
+enum { MAX_SHARES = 16 };
 int split_tasks(Scratch *scratch, const IrKernel *kernel, int *share_of_task,
-                int64_t sums[MOST_SHARES]);
+                int64_t sums[MAX_SHARES]);
 
 #endif

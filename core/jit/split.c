@@ -4,8 +4,8 @@
 #include "jit/part.h"
 
 enum {
-  WORTH = 150,  /* insts; a separate module costs about a third of compiling so many */
-  FUNCTION = 60 /* constant cost of a function, in insts */
+  MIN_INSTS = 150,   /* of a share: a separate module costs about a third of compiling so many */
+  FUNCTION_COST = 60 /* constant cost of a function, in insts */
 };
 
 static bool count_inst(void *data, IrInst *inst) {
@@ -21,7 +21,7 @@ static int64_t weight_of(IrRegion *region) {
 }
 
 static int64_t weight_of_task(const IrTask *task) {
-  return FUNCTION + weight_of(task->body) + weight_of(task->interior);
+  return FUNCTION_COST + weight_of(task->body) + weight_of(task->interior);
 }
 
 static int lightest(const int64_t *weights, int count) {
@@ -37,17 +37,17 @@ static int shares_of(const int64_t *weights, int task_count) {
     all += weights[i];
     if (weights[i] > heaviest) heaviest = weights[i];
   }
-  int64_t shares = all / WORTH, useful = 2 * all / heaviest;
+  int64_t shares = all / MIN_INSTS, useful = 2 * all / heaviest;
   if (shares > useful) shares = useful; /* the heaviest task bounds the total time anyway */
   if (shares > task_count) shares = task_count;
-  return shares < 2 ? 1 : shares > MOST_SHARES ? MOST_SHARES : (int)shares;
+  return shares < 2 ? 1 : shares > MAX_SHARES ? MAX_SHARES : (int)shares;
 }
 
 int split_tasks(Scratch *scratch, const IrKernel *kernel, int *share_of_task,
-                int64_t sums[MOST_SHARES]) {
+                int64_t sums[MAX_SHARES]) {
   int count = kernel->tasks.count;
   int64_t *weights = scratch_array(scratch, int64_t, count + 1);
-  bool *is_placed = scratch_array(scratch, bool, count + 1);
+  bool *is_assigned = scratch_array(scratch, bool, count + 1);
   for (int i = 0; i < count; i++) weights[i] = weight_of_task(kernel->tasks.items[i]);
   /* every task may call any function, of which there is one copy */
   int shares = kernel->functions.count ? 1 : shares_of(weights, count);
@@ -56,9 +56,9 @@ int split_tasks(Scratch *scratch, const IrKernel *kernel, int *share_of_task,
   for (int n = 0; n < count; n++) {
     int heaviest = -1;
     for (int i = 0; i < count; i++)
-      if (!is_placed[i] && (heaviest < 0 || weights[i] > weights[heaviest])) heaviest = i;
+      if (!is_assigned[i] && (heaviest < 0 || weights[i] > weights[heaviest])) heaviest = i;
     int share = lightest(sums, shares);
-    is_placed[heaviest] = true;
+    is_assigned[heaviest] = true;
     share_of_task[heaviest] = share;
     sums[share] += weights[heaviest];
   }

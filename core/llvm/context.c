@@ -24,24 +24,24 @@ typedef struct Fatal {
 
 static _Thread_local Fatal *fatal_of_thread; /* NULL: this thread is not compiling */
 
-static void keep_line(char *out, size_t size, const char *text) {
+static void copy_line(char *out, size_t size, const char *text) {
   snprintf(out, size, "%s", text);
   for (char *c = out; *c; c++)
     if (*c == '\n') *c = ' ';
 }
 
-static void keep_diagnostic(LLVMDiagnosticInfoRef info, void *data) {
+static void record_diagnostic(LLVMDiagnosticInfoRef info, void *data) {
   LlvmContext *llvm = data;
   if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || llvm->diagnostic[0]) return;
   char *text = LLVMGetDiagInfoDescription(info);
-  keep_line(llvm->diagnostic, sizeof llvm->diagnostic, text);
+  copy_line(llvm->diagnostic, sizeof llvm->diagnostic, text);
   LLVMDisposeMessage(text);
 }
 
 void llvm_context_create(LlvmContext *llvm) {
   memset(llvm, 0, sizeof *llvm);
   llvm->context = LLVMContextCreate();
-  LLVMContextSetDiagnosticHandler(llvm->context, keep_diagnostic, llvm);
+  LLVMContextSetDiagnosticHandler(llvm->context, record_diagnostic, llvm);
 }
 
 void llvm_context_destroy(LlvmContext *llvm) {
@@ -52,7 +52,7 @@ void llvm_context_destroy(LlvmContext *llvm) {
 static void on_fatal(const char *reason) {
   Fatal *fatal = fatal_of_thread;
   if (!fatal) return; /* not our compile: LLVM ends the process as usual */
-  keep_line(fatal->reason, sizeof fatal->reason, reason);
+  copy_line(fatal->reason, sizeof fatal->reason, reason);
   longjmp(fatal->leave, 1);
 }
 
@@ -88,16 +88,16 @@ void llvm_initialize(void) {
   pthread_once(&once, initialize);
 }
 
-bool llvm_guard(bool (*work)(void *data, Error *err), void *data, bool *died, Error *err) {
+bool llvm_guard(bool (*work)(void *data, Error *err), void *data, bool *is_fatal, Error *err) {
   Fatal fatal;
   Fatal *outer = fatal_of_thread;
   Guard *innermost = guard_innermost(); /* those opened by `work` end with it */
   fatal.reason[0] = 0;
-  *died = false;
+  *is_fatal = false;
   if (setjmp(fatal.leave)) {
     fatal_of_thread = outer;
     guard_restore(innermost);
-    *died = true;
+    *is_fatal = true;
     return error_set(err, RG_ERROR_CODEGEN, "LLVM gave up: %s", fatal.reason);
   }
   fatal_of_thread = &fatal;

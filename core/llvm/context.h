@@ -20,9 +20,9 @@ void llvm_context_destroy(LlvmContext *llvm);
  * thread. */
 void llvm_initialize(void);
 
-/* guard_run(work, data, err). On a fatal error inside LLVM, control returns here: `*died` is true,
- * err holds LLVM's message, and LLVM's objects must not be touched (they leak: their state is
- * unknown). */
-bool llvm_guard(bool (*work)(void *data, Error *err), void *data, bool *died, Error *err);
+/* guard_run(work, data, err). On a fatal error inside LLVM, control returns here: `*is_fatal` is
+ * true, err has LLVM's message, and LLVM's objects must not be used any more (they leak: their
+ * state is unknown). */
+bool llvm_guard(bool (*work)(void *data, Error *err), void *data, bool *is_fatal, Error *err);
 
 #endif

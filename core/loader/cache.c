@@ -161,7 +161,7 @@ static Machine read_machine(Cache *cache) {
 
 typedef struct KeyHead {
   uint32_t build_id_length;
-  int32_t instrument, quick;
+  int32_t instrument, baseline;
   uint32_t processor_lengths[RG_TARGET_COUNT]; /* with the NUL; 0: no object for the target */
   Machine machine;
 } KeyHead;
@@ -193,7 +193,7 @@ static bool make_key(Cache *cache, const RgCodegenRequest *request, Key *key) {
   const char *host = request->processors[RG_TARGET_HOST];
   KeyHead head = {.build_id_length = (uint32_t)strlen(request->build_id),
                   .instrument = request->instrument,
-                  .quick = request->quick};
+                  .baseline = request->baseline};
   if (host && !strcmp(host, "native")) head.machine = read_machine(cache);
   key->length = sizeof head + head.build_id_length + (uint64_t)request->length;
   for (int t = 0; t < RG_TARGET_COUNT; t++)

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/heap.h"
-#include "jit/codegen_border.h"
+#include "jit/codegen_abi.h"
 
 typedef struct Cache Cache;
 

@@ -50,7 +50,7 @@ static bool send_request(int fd, const RgCodegenRequest *request) {
                         .want_asm = request->want_asm,
                         .instrument = request->instrument,
                         .threads = request->threads,
-                        .quick = request->quick};
+                        .baseline = request->baseline};
   for (int t = 0; t < RG_TARGET_COUNT; t++)
     head.processor_lengths[t] = text_length(request->processors[t]);
   bool ok = send_all(fd, &head, sizeof head) && send_all(fd, request->bytes, request->length) &&

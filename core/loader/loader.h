@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/heap.h"
-#include "jit/codegen_border.h" /* only the interface's structs: no LLVM */
+#include "jit/codegen_abi.h" /* only the interface's structs: no LLVM */
 
 /* RgCodegenRequest.instrument of kernels: they are instrumented for the thread sanitizer if the
  * core is. */
@@ -40,7 +40,7 @@ typedef struct Codegen Codegen;
 Codegen *codegen_open(Heap *heap, Error *err);
 void codegen_close(Codegen *codegen);
 /* Compiles in this process, or in a helper process under RG_COMPILE=process. The result is as in
- * codegen_border.h; errors are codegen.failed, except memory.host and internal. */
+ * codegen_abi.h; errors are codegen.failed, except memory.host and internal. */
 RgCodegenResult *codegen_compile(Codegen *codegen, const RgCodegenRequest *request, Error *err);
 void codegen_result_free(Codegen *codegen, RgCodegenResult *result);
 

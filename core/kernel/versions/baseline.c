@@ -68,7 +68,7 @@ static RgCodegenRequest baseline_request(Compile *compile) {
   const Device *device = engine->store->device;
   IrBytes bytes = compile_scalar_bytes(compile);
   RgCodegenRequest request = compile_request(engine, bytes.data, bytes.length);
-  request.quick = 1;
+  request.baseline = 1;
   request.threads = device->worker_count;
   return request;
 }
