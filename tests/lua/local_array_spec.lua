@@ -49,15 +49,76 @@ local walk = [[
     end
   end]]
 
+-- Ways to insert `v`, of number `j`, into the five least in order; equal ones keep their order.
+local insertions = {
+  ["by moving larger ones up"] = [[
+    if v < d[4] then
+      local m = 4
+      while m > 0 and d[m - 1] > v do d[m], id[m] = d[m - 1], id[m - 1]; m = m - 1 end
+      d[m], id[m] = v, j
+    end]],
+  ["by a repeat"] = [[
+    if v < d[4] then
+      local m = 4
+      repeat
+        if d[m - 1] <= v then break end
+        d[m], id[m] = d[m - 1], id[m - 1]
+        m = m - 1
+      until m == 0
+      d[m], id[m] = v, j
+    end]],
+  ["by swaps"] = [[
+    if v < d[4] then
+      d[4], id[4] = v, j
+      local m = 4
+      while m > 0 and d[m - 1] > d[m] do
+        d[m], d[m - 1], id[m], id[m - 1] = d[m - 1], d[m], id[m - 1], id[m]
+        m = m - 1
+      end
+    end]],
+  ["by a for with a break"] = [[
+    if v < d[4] then
+      local place = 0
+      for m = 4, 1, -1 do
+        if d[m - 1] <= v then place = m; break end
+        d[m], id[m] = d[m - 1], id[m - 1]
+      end
+      d[place], id[place] = v, j
+    end]],
+  ["after a search from the front"] = [[
+    local m = 0
+    while m < 5 and d[m] <= v do m = m + 1 end
+    if m < 5 then
+      for k = 4, m + 1, -1 do d[k], id[k] = d[k - 1], id[k - 1] end
+      d[m], id[m] = v, j
+    end]],
+  ["from the end of a list that grows"] = [[
+    local m = math.min(count, 4)
+    if count < 5 or v < d[4] then
+      while m > 0 and d[m - 1] > v do d[m], id[m] = d[m - 1], id[m - 1]; m = m - 1 end
+      d[m], id[m] = v, j
+      count = math.min(count + 1, 5)
+    end]],
+}
+
+-- The numbers of the five least, one decimal each.
+local function five_least(i)
+  local list, r = {}, 0
+  for j = 0, 8 do list[j + 1] = { (i * 7 + j * j * 5) % 11, j } end
+  table.sort(list, function(a, b) return a[1] < b[1] or a[1] == b[1] and a[2] < b[2] end)
+  for k = 1, 5 do r = r * 10 + list[k][2] end
+  return r
+end
+
 local kinds = {
-  { "a vector", "local stack = I24(0)\n" },
-  { "an array", "local stack = rg.zeros(rg.i32, 24)\n" },
+  { "a vector", "local stack = I24(0)\n", "I5(0)" },
+  { "an array", "local stack = rg.zeros(rg.i32, 24)\n", "rg.zeros(rg.i32, 5)" },
 }
 
 for _, kind in ipairs(kinds) do
   describe(kind[1] .. " of the iteration", function()
     local head = kind[2]
-    local I24 = rg.vec(24, rg.i32)
+    local I24, I5 = rg.vec(24, rg.i32), rg.vec(5, rg.i32)
 
     it("serves as a stack", function()
       expect(met, each(head .. walk, { I24 = I24 }))
@@ -69,6 +130,19 @@ for _, kind in ipairs(kinds) do
         :format(head, walk), { I24 = I24, out = out, n = n })()
       for i = 0, n - 1 do assert.equal(met(i), out[i]) end
     end)
+
+    for how, insert in pairs(insertions) do
+      it("stays sorted where numbers are inserted " .. how, function()
+        expect(five_least, each(([[
+          local d, id, count = %s, %s, 0
+          for k = 0, 4 do d[k], id[k] = 1000, -1 end
+          for j = 0, 8 do
+            local v = (i * 7 + j * j * 5) %% 11
+            %s
+          end
+          for k = 0, 4 do r = r * 10 + id[k] end]]):format(kind[3], kind[3], insert), { I5 = I5 }))
+      end)
+    end
 
     it("is zero again in each iteration of the loop that declares it", function()
       expect(function() return 1 + 2 + 3 end, each([[

@@ -18,6 +18,7 @@
  * Decision D-lower-10. */
 #include "pass/arrays/local_arrays.h"
 
+#include "ir/facts.h"
 #include "ir/task.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
@@ -226,9 +227,14 @@ static void move_to_frame(Moved *m) {
   ir_delete(m->made);
 }
 
-/* -- arrays with constant indices -------------------------------------------------------------- */
+/* -- arrays that become variables -------------------------------------------------------------- */
 
 enum { MOST_SPLIT = 64 /* numbers of an array that becomes variables */ };
+enum { MOST_SHORT = 16, MOST_CHOICES = 32 /* of numbers by indices that are not constant */ };
+
+bool local_arrays_is_short(const IrInst *array) {
+  return array->op == IR_LOCAL_ARRAY && !type_is_vector(array->type) && array->imm <= MOST_SHORT;
+}
 
 static bool is_never_read(const IrInst *array) {
   for (const IrUse *use = array->uses; use; use = use->next)
@@ -236,11 +242,33 @@ static bool is_never_read(const IrInst *array) {
   return true;
 }
 
-static bool has_constant_indices(const IrInst *array) {
-  int64_t index;
-  for (const IrUse *use = array->uses; use; use = use->next)
-    if (!ir_is_const(use->user->operands[1], &index)) return false;
-  return array->imm <= MOST_SPLIT;
+/* The value before widening conversions: it equals the same small numbers. */
+static IrInst *narrow_index(const IrInst *index) {
+  while (index->op == IR_CONVERT && type_is_integer(index->operands[0]->type) &&
+         type_bits(index->operands[0]->type) <= type_bits(index->type))
+    index = index->operands[0];
+  return (IrInst *)index;
+}
+
+/* Is it the index of a loop between constants, plus a constant, so that `unroll` may know it? */
+static bool is_loop_index(const IrInst *index) {
+  int64_t constant;
+  const IrInst *base = narrow_index(facts_split_constant(narrow_index(index), &constant));
+  const IrInst *loop = base->op == IR_PARAM && base->region ? base->region->owner : NULL;
+  return loop && facts_trip_count(loop) >= 0;
+}
+
+/* Are all indices constant, or nearly all those of a short array? Any other access becomes a choice
+ * among all its numbers. */
+static bool may_split(const IrInst *array) {
+  int64_t index, constants = 0, choices = 0;
+  for (const IrUse *use = array->uses; use; use = use->next) {
+    if (ir_is_const(use->user->operands[1], &index)) constants++;
+    else if (is_loop_index(use->user->operands[1])) return false;
+    else choices += array->imm;
+  }
+  if (!choices) return array->imm <= MOST_SPLIT;
+  return local_arrays_is_short(array) && choices <= MOST_CHOICES && choices <= constants;
 }
 
 /* The variable of a number; NULL: it is outside. */
@@ -251,15 +279,35 @@ static IrInst *variable_of(IrKernel *kernel, IrInst **variables, IrInst *array, 
   return variables[index] = ir_var(&b, array->type);
 }
 
+/* Accesses the number at an index that is not constant. */
+static void choose_number(IrKernel *kernel, IrInst **variables, IrInst *user) {
+  IrInst *array = user->operands[0], *index = narrow_index(user->operands[1]);
+  IrBuilder b = rewrite_before(kernel, user);
+  IrInst *value = user->op == IR_LOCAL_GET ? ir_zero(&b, user->type) : user->operands[2];
+  for (int k = 0; k < array->imm; k++) {
+    IrInst *variable = variable_of(kernel, variables, array, k), *number = ir_get(&b, variable);
+    IrInst *is_chosen = ir_binary_const(&b, IR_EQ, index, k);
+    if (user->op == IR_LOCAL_GET) value = ir_select(&b, is_chosen, number, value);
+    else ir_set(&b, variable, ir_select(&b, is_chosen, value, number));
+  }
+  if (user->op == IR_LOCAL_GET) ir_replace_uses(user, value);
+}
+
+static void access_variable(IrInst *variable, IrBuilder *b, IrInst *user) {
+  if (user->op == IR_LOCAL_GET)
+    ir_replace_uses(user, variable ? ir_get(b, variable) : ir_zero(b, user->type));
+  else if (variable) ir_set(b, variable, user->operands[2]);
+}
+
 static void split_into_variables(Scratch *scratch, IrKernel *kernel, IrInst *array) {
   IrInst **variables = scratch_array(scratch, IrInst *, (int)array->imm);
   while (array->uses) {
+    int64_t index;
     IrInst *user = array->uses->user;
-    IrInst *variable = variable_of(kernel, variables, array, user->operands[1]->imm);
     IrBuilder b = rewrite_before(kernel, user);
-    if (user->op == IR_LOCAL_GET)
-      ir_replace_uses(user, variable ? ir_get(&b, variable) : ir_zero(&b, user->type));
-    else if (variable) ir_set(&b, variable, user->operands[2]);
+    if (ir_is_const(user->operands[1], &index))
+      access_variable(variable_of(kernel, variables, array, index), &b, user);
+    else choose_number(kernel, variables, user);
     ir_delete(user);
   }
   ir_delete(array);
@@ -276,7 +324,7 @@ bool local_arrays_split(Scratch *scratch, IrKernel *kernel, IrRegion *body) {
     if (is_never_read(array)) {
       while (array->uses) ir_delete(array->uses->user);
       ir_delete(array);
-    } else if (has_constant_indices(array)) {
+    } else if (may_split(array)) {
       split_into_variables(scratch, kernel, array);
     } else {
       continue;

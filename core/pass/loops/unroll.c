@@ -13,8 +13,11 @@
  * not run, since the last sum wraps, is unrolled in an `if`. A `break` skips the copies after it.
  * Loops around one with an unknown trip count, such as that over a list, stay as they are; so do
  * loops whose places depend on the index by more than a sum (`x[floor(k * 31 / 8)]`), since copies
- * would gain nothing. Keeps the order of insts, and leaves constants for `fold`. */
+ * would gain nothing. A `while` that counts is a FOR, too, if copies would select numbers of a
+ * short local array (decision D-pass-112). Keeps the order of insts, and leaves constants for
+ * `fold`. */
 #include "base/bits.h"
+#include "pass/arrays/local_arrays.h"
 #include "pass/simplify/simplify.h"
 #include "pass/pass.h"
 #include "pass/analysis/ranges.h"
@@ -151,6 +154,19 @@ static bool any_place_gains(const IrInst *loop) {
   return false;
 }
 
+/* Does the loop's index alone select numbers of a short local array? Copies access variables. */
+static bool selects_numbers(const IrInst *loop) {
+  const IrRegion *body = loop->regions[0];
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    bool is_access = inst->op == IR_LOCAL_GET || inst->op == IR_LOCAL_SET;
+    if (is_access && local_arrays_is_short(inst->operands[0]) &&
+        is_of_index(inst->operands[1], 0) &&
+        dependence_on(inst->operands[1], ir_index(loop), 0) != DEPENDS_NOT)
+      return true;
+  }
+  return false;
+}
+
 static bool are_of_index(const IrInst *inst) {
   for (int i = 0; i < inst->operand_count; i++)
     if (!is_of_index(inst->operands[i], 0)) return false;
@@ -180,7 +196,7 @@ static bool has_long_loop(const IrRegion *region) {
 static bool can_unroll(const IrInst *loop) {
   return trips_of(loop).count > 0 && !exits_of(loop).continues && loop->regions[0]->last &&
          !(ir_effects(loop->regions[0]->last) & IR_EXIT) &&
-         (any_place_gains(loop) || has_choice(loop->regions[0]));
+         (any_place_gains(loop) || has_choice(loop->regions[0]) || selects_numbers(loop));
 }
 
 /* The number of insts of the region after unrolling all possible loops in it; raises *trips to the
@@ -198,6 +214,131 @@ static int64_t size_written_out(const IrRegion *region, int64_t *trips) {
   }
   *trips = max_i64(*trips, most);
   return size;
+}
+
+/* -- a `while` that counts --------------------------------------------------------------------- */
+
+/* A `while` that counts from a constant, and certainly ends after a few iterations, becomes a FOR
+ * if its count selects numbers of a short local array, as insertions into a sorted one do.
+ *
+ *   set %m, 6                               set %m, 6
+ *   loop {                                  for 6, 0, -1 (%k) {
+ *     %k = get %m                             if gt %k, 0 {} else { break 0 }
+ *     if gt %k, 0 {} else { break 0 }   =>    local.set %a, %k, ..
+ *     local.set %a, %k, ..                    set %m, %k - 1
+ *     set %m, %k - 1                        }
+ *   } */
+
+enum { MOST_COUNTED = 20 /* iterations */ };
+
+typedef struct Count {
+  const IrKernel *kernel;
+  const IrInst *loop;
+  IrInst *value; /* a GET of the variable that counts, before its SET */
+  int64_t begin, step, trips;
+} Count;
+
+static bool is_set_inside(const IrInst *variable, const IrInst *inst) {
+  for (const IrUse *use = variable->uses; use; use = use->next)
+    for (int i = 0; i < ir_region_count(inst->op); i++)
+      if (use->user->op != IR_GET && ir_is_inside(use->user, inst->regions[i])) return true;
+  return false;
+}
+
+/* Is the variable a constant before the inst? */
+static bool is_constant_before(const IrInst *inst, const IrInst *variable, int64_t *value) {
+  for (inst = inst->previous; inst; inst = inst->previous) {
+    if (inst->op == IR_SET && inst->operands[0] == variable)
+      return ir_is_const(inst->operands[1], value);
+    if (is_set_inside(variable, inst)) return false;
+  }
+  return false;
+}
+
+/* Does the SET, the loop's only one of its variable, add a constant in each iteration? */
+static bool counts(Count *c, const IrInst *set) {
+  const IrInst *variable = set->operands[0], *loop = c->loop;
+  if (!type_is_integer(variable->type) || ir_is_inside(variable, loop->regions[0])) return false;
+  for (const IrUse *use = variable->uses; use; use = use->next)
+    if (use->user != set && use->user->op != IR_GET && ir_is_inside(use->user, loop->regions[0]))
+      return false;
+  c->value = (IrInst *)facts_split_constant(set->operands[1], &c->step);
+  return c->value->op == IR_GET && c->value->operands[0] == variable &&
+         c->value->region == loop->regions[0] && c->step &&
+         is_constant_before(loop, variable, &c->begin);
+}
+
+/* Evaluates a value of the iteration in which the count is `at`. A `bool` may be an `and`: a
+ * variable that an IF changes only if its first condition holds. */
+static bool value_at(const Count *c, const IrInst *value, int64_t at, int64_t *result) {
+  if (fold_constant_at(c->kernel, value, c->value, at, result)) return true;
+  if (value->op == IR_BAND)
+    for (int i = 0; i < 2; i++)
+      if (value_at(c, value->operands[i], at, result) && !*result) return true;
+  const IrInst *variable = value->op == IR_GET ? value->operands[0] : NULL;
+  if (!variable || variable->region != value->region) return false;
+  bool is_known = false;
+  for (const IrInst *inst = variable->next; inst != value; inst = inst->next) {
+    int64_t holds;
+    if (inst->op == IR_SET && inst->operands[0] == variable)
+      is_known = fold_constant_at(c->kernel, inst->operands[1], c->value, at, result);
+    else if (is_set_inside(variable, inst)) {
+      bool is_skipped = inst->op == IR_IF &&
+                        fold_constant_at(c->kernel, inst->operands[0], c->value, at, &holds) &&
+                        !holds && !inst->regions[1]->first;
+      is_known &= is_skipped;
+    }
+  }
+  return is_known;
+}
+
+/* Does the iteration in which the count is `at` certainly leave the loop? */
+static bool leaves_at(const Count *c, int64_t at) {
+  int64_t holds;
+  for (const IrInst *inst = c->loop->regions[0]->first; inst; inst = inst->next) {
+    if (inst->op != IR_IF || !value_at(c, inst->operands[0], at, &holds)) continue;
+    const IrInst *last = inst->regions[holds ? 0 : 1]->last;
+    if (last && last->op == IR_BREAK && last->imm == 0) return true;
+  }
+  return false;
+}
+
+static bool selects_numbers_at(const Count *c) {
+  int64_t index;
+  const IrRegion *body = c->loop->regions[0];
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    bool is_access = inst->op == IR_LOCAL_GET || inst->op == IR_LOCAL_SET;
+    if (is_access && local_arrays_is_short(inst->operands[0]) &&
+        fold_constant_at(c->kernel, inst->operands[1], c->value, c->begin, &index))
+      return true;
+  }
+  return false;
+}
+
+static bool find_count(Count *c) {
+  if (exits_of(c->loop).continues) return false;
+  for (const IrInst *inst = c->loop->regions[0]->first; inst; inst = inst->next) {
+    if (inst->op != IR_SET || !counts(c, inst) || !selects_numbers_at(c)) continue;
+    for (c->trips = 1; c->trips <= MOST_COUNTED; c->trips++)
+      if (leaves_at(c, c->begin + (c->trips - 1) * c->step)) return true;
+  }
+  return false;
+}
+
+static void count_loops(IrKernel *kernel, IrRegion *body) {
+  for (IrInst *inst = body->first, *next; inst; inst = next) {
+    Count c = {.kernel = kernel, .loop = inst};
+    next = ir_following(inst, body);
+    if (inst->op != IR_LOOP || !find_count(&c)) continue;
+    IrBuilder b = rewrite_before(kernel, inst);
+    IrInst *begin = ir_const_int(&b, c.value->type, c.begin);
+    IrInst *last = ir_const_int(&b, c.value->type, c.begin + (c.trips - 1) * c.step);
+    IrInst *index = rewrite_open_for(&b, begin, last, c.step);
+    ir_replace_uses(c.value, index);
+    rewrite_move_all(inst->regions[0], index->region);
+    ir_delete(inst);
+    next = index->region->first;
+  }
 }
 
 /* -- reads that iterations repeat -------------------------------------------------------------- */
@@ -294,6 +435,7 @@ static void unroll_loop(Unroll *u, IrInst *loop) {
   unroll_inside(u, region);
   IrMap *map = ir_map(u->kernel->scratch, u->kernel);
   IrInst *once = NULL;
+  bool is_for_numbers = selects_numbers(loop); /* mem2reg then turns the exits into SELECTs */
   const IrInst *param = region->params.items[0];
   IrBuilder b = open_copies(u, loop, &trips, &once);
   for (int t = 0; t < trips.count; t++) {
@@ -303,7 +445,7 @@ static void unroll_loop(Unroll *u, IrInst *loop) {
   ir_delete(loop);
   if (!once) return;
   ir_break(&b, 0);
-  exits_dissolve(once);
+  if (!is_for_numbers) exits_dissolve(once);
 }
 
 /* -- nests ------------------------------------------------------------------------------------- */
@@ -350,6 +492,7 @@ static void visit_region(Unroll *u, IrRegion *region) {
 
 static void visit_body(IrKernel *kernel, IrTask *task, IrRegion *body, bool is_rare,
                        bool is_whole) {
+  count_loops(kernel, body);
   Unroll u = {.kernel = kernel,
               .at = limits_of_body(kernel, task, body),
               .is_rare = is_rare,

@@ -429,6 +429,13 @@ bool rules_is_narrower(Match *m) {
   return is_narrower(m->inst->operands[0], m->values[LETTER_N]);
 }
 
+bool rules_is_below(Match *m) {
+  int64_t end;
+  IndexRange range = ranges_of(m->values[LETTER_A]);
+  return ir_is_const(m->values[LETTER_N], &end) && range.known && !range.base && range.low >= 0 &&
+         range.high < end;
+}
+
 bool rules_is_swapped(Match *m) { return is_narrower(m->values[LETTER_A], m->values[LETTER_N]); }
 
 /* Is it the index of a range? That is below an end of the same type, so never the type's largest

@@ -9,6 +9,8 @@
  * Computing both arms is harmless: every op that is allowed here is defined for all values, and a
  * cell of a leaf or its neighbours can always be read. A write in an arm stores the old value if
  * the arm is not taken, so it is allowed only for fields whose elements no other iteration writes.
+ * A LOOP that runs once, as the copies of a loop with a `break` do, becomes the same, and a SET of
+ * each outside variable: these are read after the exit, so they keep their values there.
  * There is one walk, but each IF copies the table of variables, so long bodies with many of both
  * are refused. */
 #include "pass/simplify/simplify.h"
@@ -111,7 +113,8 @@ typedef struct Flattener {
   IrBuilder b;          /* at the end of the straight-line code */
   VEC(IrInst *) values; /* by variable */
   int *variable_of;     /* by id of a VAR: its number */
-  IrInst *alive;        /* condition: no `continue` was executed; NULL: there was none */
+  IrInst *alive;        /* condition: no exit was taken; NULL: there was none */
+  bool is_loop;         /* variables are read after an exit */
 } Flattener;
 
 static void flatten_region(Flattener *f, IrRegion *from, IrInst *condition);
@@ -139,6 +142,11 @@ static void flatten_if(Flattener *f, IrInst *branch, IrInst *outer) {
 
 static void end_iteration(Flattener *f, IrInst *condition) {
   f->alive = rewrite_both(&f->b, f->alive, ir_unary(&f->b, IR_BNOT, condition));
+}
+
+static void set_variable(Flattener *f, const IrInst *set) {
+  IrInst **value = &f->values.items[f->variable_of[set->operands[0]->id]], *to = set->operands[1];
+  *value = f->is_loop && f->alive ? ir_select(&f->b, f->alive, to, *value) : to;
 }
 
 /* A conditional write: stores the old value if the condition is false. */
@@ -172,10 +180,9 @@ static void flatten_inst(Flattener *f, IrInst *inst, IrInst *condition) {
   }
   bool has_effect = rewrite_is_write(inst->op) || inst->op == IR_REDUCE;
   if (has_effect && f->alive) condition = rewrite_both(&f->b, f->alive, condition);
-  if (inst->op == IR_SET)
-    f->values.items[f->variable_of[inst->operands[0]->id]] = inst->operands[1];
+  if (inst->op == IR_SET) set_variable(f, inst);
   else if (inst->op == IR_IF) flatten_if(f, inst, condition);
-  else if (inst->op == IR_CONTINUE) end_iteration(f, condition);
+  else if (inst->op == IR_CONTINUE || inst->op == IR_BREAK) end_iteration(f, condition);
   else if (has_effect && condition)
     inst->op == IR_REDUCE ? mask_reduce(f, inst, condition) : mask_write(f, inst, condition);
   else ir_region_append(f->b.region, inst);
@@ -196,4 +203,29 @@ void flatten(IrKernel *kernel, IrRegion *body) {
   f.variable_of = scratch_array(kernel->scratch, int, kernel->next_id);
   flatten_region(&f, body, NULL);
   rewrite_move_all(line, body);
+}
+
+/* -- loops that run once ----------------------------------------------------------------------- */
+
+void flatten_loop(IrKernel *kernel, IrInst *loop) {
+  IrRegion *body = loop->regions[0], *line = ir_region_create(kernel, NULL);
+  VEC(IrInst *) loads = {0}; /* of the outside variables, by number; the first number is 1 */
+  Flattener f = {.b = rewrite_inside(kernel, line, loop), .is_loop = true};
+  f.variable_of = scratch_array(kernel->scratch, int, kernel->next_id);
+  vec_push(kernel->scratch, &loads, NULL);
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    IrInst *variable = inst->op == IR_SET || inst->op == IR_GET ? inst->operands[0] : NULL;
+    if (!variable || ir_is_inside(variable, body) || f.variable_of[variable->id]) continue;
+    f.variable_of[variable->id] = loads.count;
+    vec_push(kernel->scratch, &loads, ir_get(&f.b, variable));
+  }
+  for (int k = 0; k < loads.count; k++) vec_push(kernel->scratch, &f.values, loads.items[k]);
+  ASSERT(body->last && body->last->op == IR_BREAK, "the loop runs once");
+  ir_delete(body->last);
+  flatten_region(&f, body, NULL);
+  for (int k = 1; k < loads.count; k++)
+    if (f.values.items[k] != loads.items[k])
+      ir_set(&f.b, loads.items[k]->operands[0], f.values.items[k]);
+  rewrite_move_to(line->first, &(IrBuilder){.before = loop});
+  ir_delete(loop);
 }

@@ -13,8 +13,9 @@
  * Loop-carried variables stay VARs, as do those set in arms that have effects or compute much, and
  * those that calls store results in: decision D-pass-60. All others are values before the first
  * pass that needs them, so no other pass searches for the last SET. Variables that own an array
- * (OWN ..) are left alone. A local array whose indices are all constant becomes variables first;
- * one that is never read is removed. */
+ * (OWN ..) are left alone. A local array whose indices are constant, with few exceptions, becomes
+ * variables first; one that is never read is removed. Loops that run once, as copies of a loop with
+ * a `break` do, become straight-line code if they compute little (flatten.c), or arms. */
 #include "pass/arrays/local_arrays.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
@@ -23,6 +24,8 @@
 /* What an `if` that becomes SELECTs may compute in addition: about the cost of a branch that is
  * mispredicted half of the time. */
 enum { MOST_COMPUTED = 4, MOST_SELECTS = 4 };
+/* What the copies of a loop with a `break` may compute to become straight-line code. */
+enum { MOST_FLATTENED = 128 };
 enum { MOST_ROUNDS = 3 }; /* folding decides conditions, after which more variables have values */
 
 typedef struct VarValue { /* a variable, by number, and its value */
@@ -360,10 +363,52 @@ static bool promote(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
   return p.has_changed;
 }
 
-void mem2reg_alone(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
-  if (local_arrays_split(ctx->scratch, kernel, body)) fold_alone(ctx, kernel, body);
+/* -- loops that run once ----------------------------------------------------------------------- */
+
+/* Does the region only compute a little and set variables, until it leaves the loop? */
+static bool only_computes(const IrRegion *region, int *computed) {
+  for (const IrInst *inst = region->first; inst; inst = inst->next) {
+    bool is_variable = inst->op == IR_VAR ? !inst->owns && !inst->persists
+                                          : inst->op == IR_GET || inst->op == IR_SET;
+    bool leaves = inst->op == IR_BREAK && inst->imm == 0;
+    if (!is_variable && !leaves && inst->op != IR_IF && !is_cheap(inst)) return false;
+    *computed += inst->op != IR_CONST && inst->op != IR_GET;
+    for (int i = 0; i < ir_region_count(inst->op); i++)
+      if (!only_computes(inst->regions[i], computed)) return false;
+  }
+  return *computed <= MOST_FLATTENED;
+}
+
+/* Replaces the loops that run once by straight-line code, or by arms. */
+static bool straighten(IrKernel *kernel, IrRegion *body) {
+  bool has_changed = false;
+  for (IrInst *inst = body->first, *next; inst; inst = next) {
+    int computed = 0;
+    next = ir_following(inst, body);
+    if (inst->op != IR_LOOP || !inst->regions[0]->last) continue;
+    const IrInst *last = inst->regions[0]->last;
+    if (last->op != IR_BREAK || last->imm != 0) continue;
+    IrInst *before = inst->previous;
+    IrRegion *region = inst->region;
+    if (only_computes(inst->regions[0], &computed)) flatten_loop(kernel, inst);
+    else if (!exits_dissolve(inst)) continue;
+    has_changed = true;
+    next = before ? before : region->first;
+  }
+  return has_changed;
+}
+
+static void promote_all(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
   for (int round = 0; round < MOST_ROUNDS && promote(ctx, kernel, body); round++)
     fold_alone(ctx, kernel, body);
+}
+
+void mem2reg_alone(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
+  if (local_arrays_split(ctx->scratch, kernel, body)) fold_alone(ctx, kernel, body);
+  promote_all(ctx, kernel, body);
+  if (!straighten(kernel, body)) return;
+  fold_alone(ctx, kernel, body);
+  promote_all(ctx, kernel, body);
 }
 
 bool pass_mem2reg(PassContext *ctx, IrKernel *kernel, Error *err) {

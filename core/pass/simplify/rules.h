@@ -109,6 +109,7 @@ Rewrite rules_known_steps;        /* .. the same, by steps that are read from a 
 Condition rules_is_narrower;
 Condition rules_is_above_least; /* .. is it also never the least of its type? */
 Condition rules_is_below_most;  /* .. or the largest? */
+Condition rules_is_below;       /* is `a` a range of constants from 0 on, all below `n`? */
 Condition rules_is_swapped;     /* .. the same with `x` converted, as `a` */
 
 #endif

@@ -47,5 +47,8 @@ void exits_cross_less(IrRegion *region);
 const char *flatten_obstacle(const IrRegion *body, const bool *may_mask, int32_t *line);
 /* Turns IFs into selects and variables into values. */
 void flatten(IrKernel *kernel, IrRegion *body);
+/* The same for a LOOP whose last inst leaves it, in which IFs, breaks of just this loop, variables
+ * and pure insts are allowed. */
+void flatten_loop(IrKernel *kernel, IrInst *loop);
 
 #endif
