@@ -308,9 +308,31 @@ bool facts_distance(const IrInst *a, const IrInst *b, int64_t *distance) {
          facts_affine_distance(&first, &second, distance);
 }
 
+/* If the value is x % 2^n or x & (2^n - 1): x, and n in *bits; else itself. */
+static const IrInst *without_remainder(const IrInst *value, int *bits) {
+  int64_t by;
+  bool is_mask = value->op == IR_BAND;
+  *bits = 64;
+  if ((!is_mask && value->op != IR_MOD) || !ir_is_const(value->operands[1], &by)) return value;
+  if (by <= 0 || by >= INT32_MAX || !is_power_of_two((uint64_t)(by + is_mask))) return value;
+  *bits = log2_floor((uint64_t)(by + is_mask));
+  return value->operands[0];
+}
+
+/* Both are sums modulo a power of two, and so are their low bits. */
 bool facts_differ(const IrInst *a, const IrInst *b) {
-  int64_t distance;
-  return facts_distance(a, b, &distance) && distance;
+  Affine sum, other;
+  int bits, bits_of_b;
+  const IrInst *x = without_remainder(a, &bits), *y = without_remainder(b, &bits_of_b);
+  if (bits != bits_of_b) x = a, y = b, bits = 64;
+  if (!facts_affine(x, NULL, &sum) || !facts_affine(y, NULL, &other)) return false;
+  if (!facts_affine_add(&sum, &other, -1)) return false;
+  if (sum.bits < bits) bits = sum.bits;
+  for (int i = 0; i < sum.count; i++) {
+    int twos = __builtin_ctzll((uint64_t)sum.factors[i]);
+    if (twos < bits) bits = twos;
+  }
+  return (uint64_t)sum.constant & (bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX);
 }
 
 /* -- numeric loops ----------------------------------------------------------------------------- */

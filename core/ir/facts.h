@@ -90,7 +90,8 @@ bool facts_affine_distance(const Affine *a, const Affine *b, int64_t *distance);
 
 /* The same for two values, modulo the width of their sums. False: it is not a constant. */
 bool facts_distance(const IrInst *a, const IrInst *b, int64_t *distance);
-/* Do the two values differ by a constant, so that they are never equal? */
+/* Are the two values never equal, since they differ by a constant, or their low bits do? Those of
+ * t % 2 and (t + 1) % 2 do, and those of x and 1 - x. */
 bool facts_differ(const IrInst *a, const IrInst *b);
 
 /* -- numeric loops ----------------------------------------------------------------------------- */

@@ -284,6 +284,13 @@ static bool axis_agrees(const Distance *d, const PlaceSums *a, const PlaceSums *
           !e.constant && !e.low && !e.high);
 }
 
+/* Do the places have different indices on this axis in all iterations? */
+static bool is_apart(const PlaceSums *a, const PlaceSums *b, int axis) {
+  const IrInst *index = a->axes[axis].index, *other = b->axes[axis].index;
+  return index != other && facts_is_invariant(index, a->nest->body) &&
+         facts_is_invariant(other, b->nest->body) && facts_differ(index, other);
+}
+
 Distance dependence_between(const PlaceSums *a, const PlaceSums *b) {
   Distance d = {0};
   DEBUG_ASSERT(a->nest->count == b->nest->count, "both are in loops with the same indices");
@@ -293,7 +300,8 @@ Distance dependence_between(const PlaceSums *a, const PlaceSums *b) {
     more = false;
     for (int axis = 0; axis < a->axis_count && !d.never; axis++) {
       Equation e;
-      more |= find_equation(a, b, axis, &e) && solve(&d, a->nest, e);
+      if (find_equation(a, b, axis, &e)) more |= solve(&d, a->nest, e);
+      else d.never = is_apart(a, b, axis);
     }
   }
   d.is_exact = true;

@@ -40,6 +40,12 @@ static const char TEXT_OF_KERNEL[] = "kernel k\n"
                                      "    %less: bool = lt %k, %n\n"
                                      "    %checks: bool = band %check, %check\n"
                                      "    %other: bool = band %check, %less\n"
+                                     "    %parity: i32 = mod %k, %two\n"
+                                     "    %parity2: i32 = mod %next, %two\n"
+                                     "    %parity3: i32 = mod %last, %two\n"
+                                     "    %mirrored: i32 = sub %one, %parity\n"
+                                     "    %bit: i32 = band %next, %one\n"
+                                     "    %bit2: i32 = band %k, %one\n"
                                      "  }\n"
                                      "}\n";
 
@@ -71,7 +77,13 @@ enum {
   CHECK_OF_K,
   LESS,
   CHECKS,
-  OTHER
+  OTHER,
+  PARITY,
+  PARITY2,
+  PARITY3,
+  MIRRORED,
+  BIT,
+  BIT2
 };
 
 static const IrInst *at(const IrRegion *region, int number) {
@@ -146,6 +158,16 @@ static void test_sums(Values v) {
     CHECK(!facts_distance(at(v.body, NEXT), at(v.body, TWICE), &distance));
     CHECK(facts_split_constant(at(v.body, LAST), &distance) == v.k);
     CHECK_INT(distance, -2);
+  }
+  TEST("values differ by a constant that is not 0, or in their low bits") {
+    CHECK(facts_differ(at(v.body, NEXT), at(v.body, LAST)));
+    CHECK(facts_differ(at(v.body, PARITY), at(v.body, PARITY2)));
+    CHECK(facts_differ(at(v.body, MIRRORED), at(v.body, PARITY)));
+    CHECK(facts_differ(at(v.body, BIT), at(v.body, BIT2)));
+    CHECK(!facts_differ(at(v.body, PARITY), at(v.body, PARITY3)));
+    CHECK(!facts_differ(at(v.body, PARITY), v.k));
+    CHECK(!facts_differ(at(v.body, TWICE), v.k));
+    CHECK(!facts_differ(at(v.body, MOVED), at(v.body, MOVED3)));
   }
 }
 
