@@ -8,11 +8,11 @@ local function output_of(command)
 end
 
 describe("the C interface #compiled", function()
-  it("is the one that was agreed on", function()
+  it("equals the recorded one", function()
     assert.equal("", output_of "luajit tests/support/abi.lua")
   end)
 
-  it("is exported whole, and nothing else of that prefix", function()
+  it("is exported completely, and no other name has that prefix", function()
     local library = os.getenv "RG_LIBRARY"
     if not library or output_of("command -v nm") == "" then return end
     local exported = {}

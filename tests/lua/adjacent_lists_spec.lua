@@ -67,7 +67,7 @@ end
 describe("lists of neighbouring cells", function()
   local function few(c) return c * 7 % 3 end
 
-  it("are walked in order where they follow each other", function()
+  it("are walked in order where they are adjacent", function()
     for _, hint in ipairs { "", ":scalar()" } do
       check(ascending(few), 1, 1, hint)
       check(ascending(few), 0, 12, hint)
@@ -83,13 +83,13 @@ describe("lists of neighbouring cells", function()
 
   it("may begin below zero", function() check(ascending(few, -20), 1, 2) end)
 
-  it("may be none: no cell, or no element", function()
+  it("may be empty: no cell, or no element", function()
     check(ascending(function() return 0 end), 2, 2)
     check(ascending(few), 0, -1)
     check(ascending(few), 0, -3)
   end)
 
-  it("may have a begin and a count each", function()
+  it("may be given by a begin and a count", function()
     local first, count = ascending(few), {}
     for c = 0, cells do count[c] = few(c) end
     local f, k = from_list(first), from_list(count)
@@ -170,7 +170,7 @@ describe("lists of neighbouring cells", function()
     end
   end)
 
-  it("are said to be walked as one #compiled", function()
+  it("are reported by explain() as one loop #compiled", function()
     local first = field_of(ascending(few))
     local _, kernel = walk({ first = first }, "first[c]", "first[c + 1] - 1", 1, 1)
     assert.matches("lists that follow each other are walked as one", kernel:explain())

@@ -51,7 +51,7 @@ describe("rg.allocations", function()
     own.reset()
   end)
 
-  it("is at zero difference after what dies as garbage", function()
+  it("returns to its count after garbage was collected", function()
     local own = rg.new { allocations = true }
     for _ = 1, 100 do own.array(rg.i32, 10):fill(1) end
     collectgarbage()
@@ -64,7 +64,7 @@ describe("rg.allocations", function()
     own.reset()
   end)
 
-  it("is switched on and off, and begins anew", function()
+  it("can be switched on and off, and starts over", function()
     local own = rg.new { allocations = false }
     local e = support.failure(own.allocations)
     assert.equal("argument.invalid", e.code)
@@ -90,7 +90,7 @@ describe("rg.allocations", function()
     own.reset()
   end)
 
-  it("refuses other words by name", function()
+  it("refuses other words, and names them", function()
     local refused = support.failure(rg.new, { allocations = "x" })
     assert.matches("true, false or \"check\"", refused.message)
     assert.matches("takes true or false, not 3", support.failure(rg.allocations, 3).message)
@@ -102,7 +102,7 @@ describe("rg.allocations", function()
 end)
 
 describe("memory of arrays", function()
-  it("is bounded, however many are made and forgotten #cpu", function()
+  it("is bounded, however many arrays are made and dropped #cpu", function()
     local own = rg.new { memory = "2GiB", allocations = true }
     for _ = 1, 200 do own.array(rg.f32, 4 * 2 ^ 20) end -- 16 MiB each
     local all = own.allocations()
@@ -111,7 +111,7 @@ describe("memory of arrays", function()
     own.reset()
   end)
 
-  it("is released by hand, and by whom it is then said", function()
+  it("is released explicitly, and a later use says where", function()
     local a = rg.array(rg.f32, 4)
     a:release()
     assert.matches("was destroyed at .*allocations_spec.lua", support.failure(a.get, a, 0).message)

@@ -47,7 +47,7 @@ local function pairs_of(step)
   return a, b
 end
 
-describe("a stencil that goes round", function()
+describe("a periodic stencil", function()
   for _, kind in ipairs { "field", "array" } do
     it("reads the other side of a " .. kind .. ", whatever the range's end is", function()
       local size = 12
@@ -97,7 +97,7 @@ describe("floor division and modulo", function()
     end
   end)
 
-  it("mean the same by constants", function()
+  it("give the same results for constant divisors", function()
     local a = pairs_of(1)
     for _, c in ipairs { -7, -2, -1, 1, 2, 3, 8 } do
       local q, r, f = compute({ a = { "i32", a } },
@@ -182,7 +182,7 @@ describe("integers", function()
     end
   end)
 
-  it("meet in the wider type, at one width in the unsigned", function()
+  it("of two types are computed in the wider one, at one width in the unsigned one", function()
     local a, b, c, d = compute({
       w = { "u16", { 1000, 100 } }, n = { "u8", { 255, 255 } }, s = { "i32", { -1, 5 } },
         u = { "u32", { 0, 1 } },
@@ -194,7 +194,7 @@ describe("integers", function()
     assert.same({ -1, 10 }, { tonumber(d[1]), tonumber(d[2]) })
   end)
 
-  it("divide to floats, and raise to floats", function()
+  it("give floats by division and by powers", function()
     local half, power, root = compute({ a = { "i32", { 7, 2 } }, b = { "i32", { 2, 10 } } },
       { { "f32", "a / b" }, { "f32", "a ^ b" }, { "f64", "a ^ 0.5" } })
     assert.equal(3.5, half[1])
@@ -202,7 +202,7 @@ describe("integers", function()
     assert.is_near(math.sqrt(2), root[2], 1e-7)
   end)
 
-  it("are whole beyond the range of doubles", function()
+  it("are exact beyond the range of doubles", function()
     local start = 9007199254740993LL
     local plus, product, back = compute({ a = { "i64", { start, -start } } },
       { { "i64", "a + 2" }, { "i64", "a * 3" }, { "i64", "-(a - 1) + 1" } })
@@ -239,7 +239,7 @@ describe("bits", function()
     end
   end)
 
-  it("have operators that mean the same", function()
+  it("have operators with the same results", function()
     local band, bor, bxor, bnot, shl, shr, sar,
       mixed = compute({ a = { "i32", a }, b = { "i32", b } }, {
       { "i32", "a & b * 77" }, { "i32", "a | b" }, { "i32", "a ~ b" }, { "i32", "~a" },
@@ -310,7 +310,7 @@ describe("conversions", function()
     end
   end)
 
-  it("of constants are those of values", function()
+  it("of constants give the same as of run-time values", function()
     local a, b, c, d = compute({ z = { "i32", { 0 } } },
       { { "i32", "rg.i32(2.9)" }, { "i32", "rg.i32(-2.9)" }, { "i32", "rg.u8(300)" },
         { "i32", "rg.i32(1e30)" } })
@@ -328,14 +328,14 @@ describe("conversions", function()
     assert.equal(2 ^ 64, unsigned[1])
   end)
 
-  it("store booleans as such", function()
+  it("of comparisons give booleans, and 0 or 1 in integers", function()
     local truth, number = compute({ a = { "i32", { 0, 1, -5 } } },
       { { "bool", "a ~= 0" }, { "i32", "rg.i32(a > 0)" } })
     assert.same({ false, true, true }, truth)
     assert.same({ 0, 1, 0 }, number)
   end)
 
-  it("of a float to an integer element are asked for", function()
+  it("of a float to an integer element must be explicit", function()
     local x = rg.field(rg.i32, 3)
     local ok, failure = pcall(function()
       rg.kernel("function() for i in rg.range(3) do x[i] = 0.5 * i end end", { x = x })()
@@ -392,7 +392,7 @@ describe("f16", function()
     assert.same({ 2048, 2050 }, { h[0], h[1] })
   end)
 
-  it("is an f32 as a number of a vector, as a member, and summed", function()
+  it("is an f32 as a component, as a member, and in a sum", function()
     local Pair = rg.struct { { "a", rg.f16 }, { "v", rg.vec(2, rg.f16) } }
     local x, v, p = rg.field(rg.f16, 4), rg.field(rg.vec(2, rg.f16), 1), rg.field(Pair, 1)
     for i = 0, 3 do x[i] = 2048 end
@@ -417,7 +417,7 @@ describe("f16", function()
     assert.equal(rg.f32(third), s[0])
   end)
 
-  it("compares as one number does where iterations run side by side under conditions", function()
+  it("compares in conditions of vectorised loops as in scalar ones", function()
     local h, b, c = rg.array(rg.f16, 20), rg.array(rg.i32, 20), rg.array(rg.i32, 20)
     for i = 0, 19 do h[i], b[i] = i % 3 - 1, i % 2 end
     support.with_stress("force_lanes", rg.kernel(function()
@@ -452,7 +452,7 @@ describe("comparisons", function()
     assert.same({ true }, below)
   end)
 
-  it("of NaN are false but for ~=", function()
+  it("of NaN are false, except ~=", function()
     local lt, ge, eq, ne = compute({ a = { "f32", { nan, nan } }, b = { "f32", { 1, nan } } },
       { { "bool", "a < b" }, { "bool", "a >= b" }, { "bool", "a == b" }, { "bool", "a ~= b" } })
     assert.same({ false, false }, lt)
@@ -461,7 +461,7 @@ describe("comparisons", function()
     assert.same({ true, true }, ne)
   end)
 
-  it("choose: and, or, not short-circuit", function()
+  it("with and, or, not short-circuit", function()
     local x = rg.field(rg.i32, 4)
     local choice, nested, inverted, guarded = compute({ a = { "i32", { -2, 0, 3, 8 } },
       b = { "i32", { 1, 2, 3, 4 } } }, {
@@ -482,7 +482,7 @@ describe("comparisons", function()
     assert.same({ 0, 0, 6, 6 }, x:to_table())
   end)
 
-  it("do not take numbers for conditions", function()
+  it("do not accept numbers as conditions", function()
     local x = rg.field(rg.i32, 1)
     for _, body in ipairs { "if x[0] then end", "while x[0] do end", "x[0] = x[0] and 1 or 2",
       "local b = not x[0]" } do
@@ -541,8 +541,8 @@ describe("division by a captured number", function()
   end)
 end)
 
-describe("a remainder by the range's end", function()
-  it("is the index on the other side, for ranges of one and more", function()
+describe("a remainder by the end of the range", function()
+  it("wraps the index to the other side, for ranges of one element and more", function()
     for _, n in ipairs { 1, 2, 3, 7, 40 } do
       local left, right = rg.field(rg.i32, 40), rg.field(rg.i32, 40)
       local far = rg.field(rg.i32, 40)
@@ -557,7 +557,7 @@ describe("a remainder by the range's end", function()
     end
   end)
 
-  it("is the index on the other side by a mask, too", function()
+  it("wraps the index by a bit mask, too", function()
     for _, n in ipairs { 1, 2, 8, 32 } do
       for _, mask in ipairs { 0, 1, 7, 31 } do
         local x, y = rg.field(rg.i32, 32), rg.field(rg.i32, 32)
@@ -579,7 +579,7 @@ describe("a remainder by the range's end", function()
     end
   end)
 
-  it("is the index on the other side by steps of a loop, of a table and of branches", function()
+  it("wraps the index for steps from a loop, a table and branches", function()
     local size = 40
     local x, y, z = rg.field(rg.i32, size), rg.field(rg.i32, size), rg.field(rg.i32, size)
     for i = 0, size - 1 do x[i] = i * i + 1 end
@@ -710,7 +710,7 @@ describe("math", function()
     end
   end)
 
-  it("makes integers of floor and ceil", function()
+  it("gives integers by floor and ceil", function()
     local a = {}
     for k = 1, #values do a[k] = values[k] * 3.5 end
     for _, type in ipairs { "f32", "f64" } do
@@ -727,7 +727,7 @@ describe("math", function()
   end)
 
   -- Where nothing needs the integer, none is made.
-  it("has floats of floor and ceil that are Lua's, past all integers too", function()
+  it("gives the floats of Lua by floor and ceil, beyond all integers, too", function()
     local a, rounded = {
       nan, inf, -inf, -0.0, -0.25, 0.25, 2.75, -2.75, 3e9, -3e9, 2 ^ 31, 65536.5 }
     for _, type in ipairs { "f32", "f64" } do
@@ -790,7 +790,7 @@ describe("precision", function()
     assert.is_near(0.02, product[1], 1e-8)
   end)
 
-  it("is never that of a contraction", function()
+  it("is never changed by contraction", function()
     -- a * b - c of these is not 0 if the product is kept exact
     local a = 1 + 2 ^ -27
     local rest = compute({ a = { "f64", { a } }, c = { "f64", { a * a } } },
@@ -798,7 +798,7 @@ describe("precision", function()
     assert.equal(0, rest[1])
   end)
 
-  it("follows default_float where nothing else says", function()
+  it("follows default_float where nothing else decides", function()
     local own = rg.new { default_float = "f64", threads = 1 }
     local x = own.field(own.f64, 1)
     local third = own.kernel(function(n)
@@ -855,7 +855,7 @@ describe("operators", function()
     end
   end)
 
-  it("compare integers with a live number exactly", function()
+  it("compare integers with a captured number exactly", function()
     local numbers = { 0, -0.5, 0.5, 1, 3, 7, -7, 127, 127.5, -128, -128.5, 128, 255, 255.25, 256,
       32767, 65535.5, 2147483520, 2147483648, -2147483648, -2147483904, 4294967040, 4294967296,
       1e20, -1e20, 1 / 0, -1 / 0, 0 / 0 }
@@ -893,7 +893,7 @@ describe("operators", function()
     end
   end)
 
-  it("join booleans, and choose", function()
+  it("combine booleans, and select", function()
     agree("(a > 1 and b > 1) and 1 or 0", rg.f64, floats)
     agree("(a > 1 or b > 1) and 1 or 0", rg.f64, floats)
     agree("(not (a > b)) and a or b", rg.f64, floats)
@@ -985,7 +985,7 @@ describe("a number of the launch that is stored and used elsewhere", function()
     return ok and "" or err.code .. ": " .. err.message
   end
 
-  it("must fit wherever it goes, also with its sign changed and by another name", function()
+  it("must fit wherever it is stored, also negated and through a local", function()
     assert.equal("", run("n8[0] = a x[0] = a", -128))
     assert.equal(-128, n8[0])
     assert.equal(
@@ -1010,8 +1010,8 @@ describe("a number of the launch that is stored and used elsewhere", function()
   end)
 end)
 
-describe("a number written down", function()
-  it("must fit what it updates, and the vector it is a part of", function()
+describe("a literal", function()
+  it("must fit the element that it updates, and the vector that contains it", function()
     local n8 = rg.field(rg.i8, 1)
     local function says(body)
       local ok, err = pcall(rg.kernel("function() " .. body .. " end", { n8 = n8, rg = rg }))
@@ -1125,13 +1125,13 @@ describe("a number of the launch that becomes an integer", function()
     assert.same({ 2, 3 }, { out[0], out[3] })
   end)
 
-  it("keeps them where it becomes 64 bits", function()
+  it("keeps its digits when it is converted to 64 bits", function()
     local square = rg.kernel(function(n) return rg.i64(n * n) end)
     assert.equal(10000000000LL, square(100000))
     assert.equal(49LL, square(7))
   end)
 
-  it("keeps them through locals and helpers, while it is whole", function()
+  it("keeps its digits through locals and helpers, while it is whole", function()
     local out = rg.field(rg.i32, 4)
     local n = 160
     local function low(v) return bit.band(rg.i32(rg.u32(v)), 255) end
@@ -1147,7 +1147,7 @@ describe("a number of the launch that becomes an integer", function()
     end
   end)
 
-  it("stays an f32 where it is used as one alone", function()
+  it("stays an f32 if it is only used as one", function()
     local x = rg.field(rg.f32, 1)
     local k = rg.kernel(function(a) x[0] = a * 3 end)
     k(16777217)

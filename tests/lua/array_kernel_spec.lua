@@ -41,7 +41,7 @@ describe("a kernel given an array", function()
     assert.equal(1, compiles(function() fill(rg.array(rg.f64, 3, 3), 1) end))
   end)
 
-  it("has it as argument, as capture, in a table, and through helpers", function()
+  it("takes it as an argument, as a capture, in a table, and in helpers", function()
     local a, data = rg.array(rg.i32, 5), { inner = { b = rg.array(rg.i32, 5) } }
     local function put(x, i, v) x[i] = v end
     local function other() return data.inner.b end
@@ -56,7 +56,7 @@ describe("a kernel given an array", function()
     assert.same({ 0, 3, 6, 9, 12 }, b:to_table())
   end)
 
-  it("takes another one at the next launch, and two as one", function()
+  it("takes another one at the next launch, and one array for two parameters", function()
     local add = rg.kernel(function(a, b) for i in rg.range(#a) do a[i] = a[i] + b[i] end end)
     local a, b = sequence(rg.f32, 4), sequence(rg.f32, 4)
     add(a, b)
@@ -102,7 +102,7 @@ describe("a kernel given an array", function()
     assert.same({ 4, 0, 0, 1 }, s:to_table())
   end)
 
-  it("has an extent by an index of the run, of one axis too; outside it is 0", function()
+  it("gives an extent by a run-time index, of one axis too; out of bounds it is 0", function()
     local extent = rg.kernel [[function(u, k: i32) return u.shape[k] end]]
     for _, make in ipairs { rg.array, rg.field } do
       local one, two = make(rg.f32, 5), make(rg.f32, 5, 7)
@@ -146,7 +146,7 @@ describe("a kernel given an array", function()
     assert.is_false(q[0])
   end)
 
-  it("computes with vectors and matrices as elements, whole and by parts", function()
+  it("computes with vectors and matrices as elements, as a whole and by component", function()
     local v, m, r = rg.array(rg.vec3, 4), rg.array(rg.mat2, 4), rg.array(rg.vec2, 4)
     rg.kernel(function()
       for i in rg.range(4) do
@@ -233,7 +233,7 @@ describe("a kernel given an array", function()
     end
   end)
 
-  it("has indices of 64 bits where it has more than 2^30 elements #compiled #cpu", function()
+  it("uses indices of 64 bits for more than 2^30 elements #compiled #cpu", function()
     local n = 2 ^ 31 + 2 ^ 20
     local a = rg.new { memory = "4GiB", threads = 1 }
     local big = a.array(a.u8, n)
@@ -272,7 +272,7 @@ describe("a kernel given an array", function()
     end)(a))
   end)
 
-  it("updates atomically, whatever iterations meet", function()
+  it("updates atomically, whichever iterations meet", function()
     local h, top = rg.array(rg.i32, 4), rg.array(rg.f32, 2)
     rg.kernel(function()
       for i in rg.range(10000) do
@@ -285,7 +285,7 @@ describe("a kernel given an array", function()
     assert.same({ 9999, 10000 }, top:to_table())
   end)
 
-  it("adds up what several workers added, also of vectors, and in memory of others", function()
+  it("adds up the sums of several workers, also of vectors, and in external memory", function()
     local other = rg.new { threads = 3 }
     local add = other.kernel(function(h, v, n)
       for i in rg.range(n) do
@@ -301,7 +301,7 @@ describe("a kernel given an array", function()
     end
   end)
 
-  it("adds up in wrapped memory, and nowhere else #compiled", function()
+  it("adds up in wrapped memory, and leaves the memory around it #compiled", function()
     local other, m = rg.new { threads = 3 }, ffi.new "int32_t[30]"
     local count = other.kernel(function(h, n)
       for i in rg.range(n) do h[i % 28] = h[i % 28] + 1 end
@@ -322,7 +322,7 @@ describe("a kernel given an array", function()
     assert.equal(5 * 3 + 100, sum(sequence(rg.i32, 5)))
   end)
 
-  it("exchanges at once, and returns the old value", function()
+  it("exchanges immediately, and returns the old value", function()
     local a, tickets = rg.array(rg.i32, 3), rg.array(rg.i32, 100)
     rg.kernel(function()
       for _ in rg.range(100) do
@@ -336,7 +336,7 @@ describe("a kernel given an array", function()
     for i = 0, 99 do assert.equal(1, tickets[i]) end
   end)
 
-  it("adds vectors number by number", function()
+  it("adds vectors component by component", function()
     local a = rg.array(rg.vec2, 2)
     rg.kernel([=[function()
       for i in rg.range(100) do a[i % 2] += rg.vec2(1, 2) end
@@ -361,7 +361,7 @@ describe("a kernel given an array", function()
     assert.equal(2, block:count())
   end)
 
-  it("computes in halves as fields do", function()
+  it("computes with f16 elements as fields do", function()
     local a, x = rg.array(rg.f16, 5), rg.field(rg.f16, 5)
     local k = rg.kernel(function(u)
       for i in rg.range(#u) do u[i] = u[i] * 0.1 + i / 3 end
@@ -373,7 +373,7 @@ describe("a kernel given an array", function()
     assert.same(x:to_table(), a:to_table())
   end)
 
-  it("is reached from functions that call themselves", function()
+  it("is accessible in recursive functions", function()
     local a = sequence(rg.i32, 10)
     local few, all = rg.kernel([=[
       local function sum(i: i32): i32
@@ -389,7 +389,7 @@ describe("a kernel given an array", function()
     assert.same({ 4, 45 }, { few, all })
   end)
 
-  it("may be made anew at every launch", function()
+  it("may be a new array at every launch", function()
     local k = rg.kernel(function(u) for i in rg.range(#u) do u[i] = i end end)
     for n = 1, 300 do
       local a = rg.array(rg.i32, n % 7 + 1)
@@ -433,7 +433,7 @@ describe("a kernel given an array", function()
     assert.equal(2.5, half)
   end)
 
-  it("refuses what arrays do not have, at its place", function()
+  it("refuses calls that arrays do not have, with their position", function()
     local a = rg.array { type = rg.f32, shape = 4, name = "a" }
     local cases = {
       ["for i in rg.range(4) do a:activate(i) end"] = "'a' is an array and has no 'activate'",
@@ -457,7 +457,7 @@ describe("a kernel given an array", function()
     end
   end)
 
-  it("refuses one that is gone, or of another runtime", function()
+  it("refuses one that was destroyed, or of another runtime", function()
     local read = rg.kernel(function(u) return u[0] end)
     local a, other = rg.array { type = rg.f32, shape = 2, name = "a" }, rg.new {}
     a:destroy()
@@ -469,7 +469,7 @@ describe("a kernel given an array", function()
 end)
 
 describe("a wrap in a kernel #compiled", function()
-  it("is read and written where it lies", function()
+  it("is read and written in place", function()
     local m = ffi.new("float[6]", { 1, 2, 3, 4, 5, 6 })
     local double = rg.kernel(function(u) for i, j in u:active() do u[i][j] = 2 * u[i][j] end end)
     double(rg.wrap(m, rg.f32, { 2, 3 }))
@@ -549,7 +549,7 @@ describe("a wrap in a kernel #compiled", function()
     assert.is_true(is_atomic(member(0, 16), member(2, 16, rg.vec2), member(3, 16)))
   end)
 
-  it("reads a string, and may not write it", function()
+  it("may read a string, and not write it", function()
     local w = rg.wrap("hello", rg.u8, 5)
     local count = rg.kernel(function(s)
       local n = 0

@@ -100,7 +100,7 @@ describe("an array", function()
     assert.equal(1, a[0][1])
   end)
 
-  it("raises for indices outside, too few, too many, and of a wrong kind", function()
+  it("raises errors for indices out of bounds, too few, too many, or of a wrong type", function()
     local a = rg.array { type = rg.f32, shape = { 3, 4 }, name = "a" }
     local problem = failure(function() return a[3][0] end)
     assert.equal("index.range", problem.code)
@@ -113,7 +113,7 @@ describe("an array", function()
     assert.equal("argument.invalid", failure(function() return a[0.5][0] end).code)
   end)
 
-  it("is filled, copied, and goes to tables and back", function()
+  it("is filled, copied, and converted to tables and back", function()
     local a, b = rg.array(rg.f32, 2, 3), rg.array(rg.f64, 2, 3)
     a:from_table { { 1, 2, 3 }, { 4, 5, 6 } }
     b:copy_from(a)
@@ -154,7 +154,7 @@ describe("an array", function()
     assert.is_false(a == rg.field(rg.f32, 2))
   end)
 
-  it("refuses shapes that are none", function()
+  it("refuses invalid shapes", function()
     for _, make in ipairs {
       function() rg.array(rg.f32) end,
       function() rg.array(rg.f32, 4, -1) end, function() rg.array(rg.f32, 2.5) end,
@@ -177,7 +177,7 @@ describe("an array", function()
     assert.equal(0, rg.array(rg.f64, 4)[3])
   end)
 
-  it("updates an element and returns what it was, as in kernels", function()
+  it("updates an element and returns its old value, as in kernels", function()
     local a, v = rg.array(rg.u8, 2), rg.array(rg.vec2, 2)
     a[1] = 250
     assert.equal(250, a:add(1, 10))
@@ -204,7 +204,7 @@ describe("an array", function()
       failure(function() a.fill(1) end).message)
   end)
 
-  it("is destroyed on request, and says where that was", function()
+  it("is destroyed on request, and a later use says where", function()
     local a = rg.array { type = rg.f32, shape = 4, name = "a" }
     a:destroy()
     local problem = failure(function() return a[0] end)
@@ -242,7 +242,7 @@ describe("an array", function()
     assert.equal(0, other.array(rg.f32, 15 * 2 ^ 20)[2 ^ 20])
   end)
 
-  it("is freed once it is unreachable, however many follow each other", function()
+  it("is freed once it is unreachable, however many are made in a row", function()
     local other = rg.new { memory = "600MiB" }
     for _ = 1, 300 do other.array(rg.f32, 2 ^ 22) end -- 16 MiB each
     assert.is_true(other.memory().peak <= 600 * 2 ^ 20)
@@ -250,7 +250,7 @@ describe("an array", function()
 end)
 
 describe("the memory of an array #compiled", function()
-  it("is there at once, as a pointer of its element's type #cpu", function()
+  it("is available at once, as a pointer of its element's type #cpu", function()
     local a = rg.array(rg.f32, 2, 3)
     local p = a:pointer()
     p[4] = 2.5
@@ -260,7 +260,7 @@ describe("the memory of an array #compiled", function()
     assert.equal("ctype<float *>", tostring(ffi.typeof(p)))
   end)
 
-  it("goes to strings and back byte by byte", function()
+  it("is converted to strings and back byte by byte", function()
     local a = rg.array(rg.u16, 3):from_table { 1, 258, 65535 }
     assert.equal("\1\0\2\1\255\255", a:to_string())
     a:from_string "abcdef"
@@ -269,7 +269,7 @@ describe("the memory of an array #compiled", function()
     assert.equal("argument.invalid", failure(function() a:from_string(3) end).code)
   end)
 
-  it("goes to and from a buffer of LuaJIT's #cpu", function()
+  it("is copied to and from a buffer of LuaJIT #cpu", function()
     local has_buffer, buffers = pcall(require, "string.buffer")
     if not has_buffer then return end
     local text, a = buffers.new(), rg.array(rg.u8, 5)
@@ -318,7 +318,7 @@ describe("a wrap #compiled", function()
     assert.equal(101, points[1].id)
   end)
 
-  it("copies memory that both reach as if it were read first", function()
+  it("copies overlapping memory as if it were read first", function()
     local m = ffi.new("int32_t[6]", numbers(6))
     rg.wrap(m, rg.i32, 5):copy_from(rg.wrap(m + 1, rg.i32, 5))
     assert.equal(5, m[4])
@@ -338,7 +338,7 @@ describe("a wrap #compiled", function()
     assert.equal("hello", w:to_string())
   end)
 
-  it("keeps what it points into, and no longer than it exists", function()
+  it("keeps the owner of its memory alive, and no longer than it exists", function()
     local watched = setmetatable({}, { __mode = "v" })
     local function begin()
       local m, owner = ffi.new "float[4]", {}
@@ -359,7 +359,7 @@ describe("a wrap #compiled", function()
     assert.is_nil(watched.memory)
   end)
 
-  it("refuses what is no memory, or not enough of it", function()
+  it("refuses values that are not memory, or too small", function()
     local m = ffi.new "float[4]"
     local bytes = ffi.cast("uint8_t *", m)
     local cases = {

@@ -36,8 +36,8 @@ local function folder()
   return path
 end
 
-describe("every array, whatever made it, #compiled", function()
-  it("is what another, or a field, is copied from, and copied to", function()
+describe("every array, however it was made, #compiled", function()
+  it("is copied to and from other arrays and fields", function()
     each(function(a)
       each(function(b)
         b:fill(0)
@@ -64,7 +64,7 @@ describe("every array, whatever made it, #compiled", function()
     end)
   end)
 
-  it("goes to files, and comes back", function()
+  it("is written to files, and read back", function()
     local path = folder()
     each(function(a)
       rg.numpy.write(path .. "/a.npy", a)
@@ -96,14 +96,14 @@ describe("every array, whatever made it, #compiled", function()
     os.execute("rm -r " .. path)
   end)
 
-  it("is saved without elements, too", function()
+  it("is saved even if it has no elements", function()
     local path = folder()
     rg.save(path .. "/a.rgs", { a = rg.list(rg.f32) })
     assert.equal(0, #rg.load(path .. "/a.rgs").a)
     os.execute("rm -r " .. path)
   end)
 
-  it("is a buffer of the client, and what one is made from and written from", function()
+  it("serves as a buffer of the client, and as a source to make or write one", function()
     for _, is_async in ipairs { false, true } do
       local other = rg.new { async = is_async }
       local c = other.client()
@@ -130,7 +130,7 @@ describe("every array, whatever made it, #compiled", function()
     end
   end)
 
-  it("says which of its elements to pass, where those are arrays", function()
+  it("of arrays says to pass one of its elements instead", function()
     local a = rg.zeros(rg.array_type(rg.f32), 2)
     a[0] = rg.zeros(rg.f32, 3)
     local words = failure(rg.numpy.write, "no.npy", a)
@@ -140,7 +140,7 @@ describe("every array, whatever made it, #compiled", function()
 end)
 
 describe("arrays between Lua and kernels", function()
-  it("go in and come out, whatever made them", function()
+  it("are passed and returned, however they were made", function()
     local double = rg.kernel [=[function(a: array(f32))
       for i in rg.range(#a) do a[i] = 2 * a[i] end
       return a
@@ -166,7 +166,7 @@ describe("arrays between Lua and kernels", function()
     end
   end)
 
-  it("say how kernels loop over what they made, and update it", function()
+  it("have hints for how kernels loop over their own arrays, and update them", function()
     for text, hint in pairs { ["for i in a:active() do end"] = "for i in rg.range(#a) do",
       ["a:add(0, 1)"] = "an update is written a[i] = a[i] + v" } do
       assert.equal(hint, failure(rg.kernel(
@@ -189,7 +189,7 @@ local Row = rg.array_type(rg.f32)
 
 -- rg.array is as what kernels make wherever kernels use it as a value.
 describe("an rg.array in a kernel #compiled", function()
-  it("is what a parameter and a function of the type array(T) take", function()
+  it("is accepted by parameters and functions of type array(T)", function()
     local a = rg.array(rg.f32, 4):from_table { 1, 2, 3, 4 }
     assert.equal(3, rg.kernel [=[function(a: array(f32)) return a[2] end]=](a))
     assert.equal(5, rg.kernel [=[
@@ -204,7 +204,7 @@ describe("an rg.array in a kernel #compiled", function()
     end]=](rg.array(rg.f32, 2, 3)))
   end)
 
-  it("is what a variable takes #cpu", function()
+  it("can be assigned to a variable #cpu", function()
     local a = rg.array(rg.f32, 4):from_table { 1, 2, 3, 4 }
     local longer = rg.kernel [=[function(a: array(f32), b: array(f32))
       if #b > #a then a = b end
@@ -216,7 +216,7 @@ describe("an rg.array in a kernel #compiled", function()
     assert.equal(9, a[0])
   end)
 
-  it("is refused by name where another type is declared", function()
+  it("is refused, and named, where another type is declared", function()
     local a = rg.array(rg.f32, 4)
     assert.matches("'a' is declared array%(i32%), but the launch argument is an array of f32 with "
       .. "1 axis", failure(rg.kernel [=[function(a: array(i32)) return a[0] end]=], a).message)
@@ -226,7 +226,7 @@ describe("an rg.array in a kernel #compiled", function()
         function(a) return first(a) end]=], a).message)
   end)
 
-  it("is returned, stored and a member, and stays as long as others hold it #cpu", function()
+  it("can be returned, stored and a member, and lives as long as others hold it #cpu", function()
     local a = rg.array(rg.f32, 4):fill(5)
     local back, rows, node = rg.kernel([=[function(a)
       local rows = rg.list(Row)
@@ -251,7 +251,7 @@ describe("an rg.array in a kernel #compiled", function()
       rg.array(rg.f32, 4)).code)
   end)
 
-  it("has its axes wherever it goes #cpu", function()
+  it("keeps its axes wherever it is passed #cpu", function()
     local m = rg.array(rg.i32, 3, 5)
     m[2][4] = 7
     local back, value = rg.kernel [=[function(m: array(i32, 2))
@@ -264,7 +264,7 @@ describe("an rg.array in a kernel #compiled", function()
     assert.equal(7, back[2][4])
   end)
 
-  it("is one memory with what a list has of it, in serial and in parallel #cpu", function()
+  it("shares its memory with a list that contains it, in serial and parallel loops #cpu", function()
     local x, rows = rg.array(rg.f32, 1000), rg.list(Row)
     rows:append(x)
     local mixed = rg.kernel([=[function(x, rows: array(Row))
@@ -295,7 +295,7 @@ describe("an rg.array in a kernel #compiled", function()
     assert.same({ 2, 3 }, { both(x) })
   end)
 
-  it("is put into lists and structs, and sliced, from Lua #cpu", function()
+  it("can be put into lists and structs, and sliced, from Lua #cpu", function()
     local a, rows = rg.array(rg.f32, 4):from_table { 1, 2, 3, 4 }, rg.list(Row)
     rows:append(a)
     assert.equal(a, rows[0])
@@ -305,7 +305,8 @@ describe("an rg.array in a kernel #compiled", function()
     assert.equal(a, rg.struct { { "row", Row } }({ row = a }).row)
   end)
 
-  it("is copied first where its memory is not as that of what kernels make #cpu", function()
+  it("is copied first if its memory is laid out differently from an array of kernels \z
+    #cpu", function()
     local columns = rg.wrap(ffi.new "float[6]", rg.f32, { 3, 2 }, { strides = { 4, 12 } })
     local problem = failure(rg.kernel [=[function(a) return a end]=], columns)
     assert.matches("'a' is used as a value here, which a wrap with strides", problem.message)
@@ -325,7 +326,7 @@ describe("an rg.array in a kernel #compiled", function()
     assert.equal(1, #rows)
   end)
 
-  it("is refused on a GPU as a value, by name and with a way out", function()
+  it("is refused as a value on a GPU, with its name and an alternative", function()
     if os.getenv "RG_ARCH" ~= "cuda" then return end
     local problem = failure(rg.kernel [=[function(a) return a end]=], rg.array(rg.f32, 4))
     assert.matches("'a' is used as a value, but with arch = \"cuda\" an rg.array", problem.message)

@@ -47,7 +47,7 @@ local function results(rg)
 end
 
 describe("baseline code #compiled #cpu", function() -- a GPU has none
-  it("gives the bits of optimised code, which takes its place", function()
+  it("gives the bits of the optimised code that replaces it", function()
     local expected = results(support.rg.new { specialise = false })
     for threads = 1, 4, 3 do
       local rg = runtime("always", { threads = threads })
@@ -56,7 +56,7 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     end
   end)
 
-  it("may have scalar loops next to one whose order of sums must stay", function()
+  it("may have scalar loops next to a loop whose order of sums must not change", function()
     local function found(rg)
       local x, y, sums = rg.field(rg.f32, 3000), rg.field(rg.f32, 3000), rg.field(rg.f32, 7)
       local k = rg.kernel(function()
@@ -96,7 +96,7 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     assert.equal(1, rg.stats().quick)
   end)
 
-  it("pops, and makes nodes, in the order of optimised code where that is one order", function()
+  it("pops, and creates nodes, in the order of optimised code where that order is fixed", function()
     local function found(mode, options)
       options.tune = "off"
       local rg = runtime(mode, options)
@@ -155,7 +155,7 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     assert.is_true(s.run_ms + s.compile_ms <= passed * 1.1)
   end)
 
-  it("runs on while a thread makes optimised code, which then takes its place", function()
+  it("runs while a thread compiles optimised code, which then replaces it", function()
     local function after(rg, k, x, y)
       x:fill(0.5)
       k(3)
@@ -202,7 +202,7 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     assert.equal(0, rg.stats().quick)
   end)
 
-  it("is not for what is on disk, nor for a second process", function()
+  it("is not used for kernels in the disk cache, nor in a second process", function()
     local folder = os.tmpname()
     os.remove(folder)
     support.with_option("RG_CACHE", folder, function()
@@ -217,7 +217,7 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     os.execute(("rm -rf '%s'"):format(folder))
   end)
 
-  it("says of a fault what optimised code says, with its line and index", function()
+  it("reports a fault as optimised code does, with its line and index", function()
     local text = [[function(x, list, bad, full)
       for i in rg.range(3000) do
         local s = x[i]
@@ -249,7 +249,7 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     assert.same({ "77", "2999" }, { said[1][6]:match "%d+", said[3][6]:match "%d+" })
   end)
 
-  it("leaves no counted array behind, on one thread and several", function()
+  it("leaks no counted array, on one thread and several", function()
     local function run(rg)
       local k = rg.kernel([[function(turns)
         local total = rg.i64(0)
@@ -311,7 +311,7 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     end
   end)
 
-  it("ends with an error where memory does, and goes on with what is given back", function()
+  it("raises an error when memory runs out, and continues once memory was freed", function()
     local rg = runtime("always", { memory = "8MiB", threads = 2 })
     local x, ballast = rg.field(rg.f32), rg.array(rg.u8, 6 * 2 ^ 20)
     ballast:fill(1)
@@ -334,7 +334,8 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     assert.equal(x[0], x[99 * 4096])
   end)
 
-  it("stays where optimised code cannot be made, and is left out where it cannot", function()
+  it("remains if optimised code cannot be compiled, and is skipped if it cannot be \z
+    itself", function()
     local ways = {}
     for n = 20, 400 do -- the first 20 are the runtime's own, those past the last fail nothing
       local rg = support.with_stress("fail_alloc:" .. n, function()
@@ -390,7 +391,7 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     assert.equal("memory.host", found.code)
   end)
 
-  it("is replaced by optimised code that comes to disk, and to a snapshot it is all one", function()
+  it("is replaced by optimised code from the disk cache; snapshots do not depend on it", function()
     local folder = os.tmpname()
     os.remove(folder)
     support.with_option("RG_CACHE", folder, function()
@@ -412,7 +413,7 @@ describe("baseline code #compiled #cpu", function() -- a GPU has none
     os.execute(("rm -rf '%s' '%s.rgs'"):format(folder, folder))
   end)
 
-  it("is not for kernels whose functions call themselves", function()
+  it("is not used for kernels with recursive functions", function()
     local rg = runtime "always"
     local k = rg.kernel([[
       local function fib(n: i32): i32

@@ -40,7 +40,7 @@ describe("a bitmasked node", function()
     check(rg.tree():hash("i"):bitmasked("i", 8), 999, 7)
   end)
 
-  it("shows a number that another iteration deactivates whole, or not at all", function()
+  it("shows a number that another iteration deactivates either whole or as zero", function()
     local x = under(rg.root:pointer("ij", 8):bitmasked("ij", 8))
     local fill = rg.kernel(function() for i, j in rg.range(64, 64) do x[i][j] = -1 end end)
     local broken = rg.kernel(function()
@@ -79,7 +79,7 @@ describe("a bitmasked node", function()
     end
   end)
 
-  it("has cells of many shapes below each of its own", function()
+  it("has cells of many shapes below each of its cells", function()
     local node = rg.root:bitmasked("ij", 3, 6)
     local x = under(node:bitmasked("i", 8))
     x[5][1], x[9][4], x[0][3] = 2, 20, 20
@@ -96,7 +96,7 @@ describe("a bitmasked node", function()
     assert.equal(3, node:count())
   end)
 
-  it("makes dense cells below it come and go together", function()
+  it("activates and deactivates the dense cells below it together", function()
     local node = rg.root:bitmasked("i", 128)
     local x = under(node:dense("i", 128))
     x[0], x[127], x[256], x[257] = 1, 1, 1, 1
@@ -118,7 +118,7 @@ describe("a bitmasked node", function()
     assert.equal(65536, x:count())
   end)
 
-  it("ends where its size says, also in the middle of a word", function()
+  it("ends at its size, also in the middle of a word", function()
     local x = under(rg.root:dense("ij", 80, 173):bitmasked("ij", 1))
     rg.kernel(function() for i, j in rg.range(80, 173) do x[i][j] = i + j end end)()
     assert.equal(80 * 173, support.visits2(x))
@@ -145,7 +145,7 @@ describe("a bitmasked node", function()
     end
   end)
 
-  it("refreshes what loops visit after each change", function()
+  it("updates the cells that loops visit after each change", function()
     local x = under(rg.root:bitmasked("i", 5):bitmasked("i", 4))
     x[3], x[19] = 3, 19
     assert.same({ 22, 2 }, { sum_and_visits(x) })
@@ -207,7 +207,7 @@ describe("a deactivated bitmasked cell", function()
     assert.same({ 0, 0 }, { x[41], visits(x) })
   end)
 
-  it("takes everything below it along, and gives its nodes back", function()
+  it("deactivates everything below it, and frees its nodes", function()
     local node = rg.root:bitmasked("i", 8)
     local block = node:pointer("i", 4)
     local x = under(block:dense("i", 2))
@@ -223,7 +223,7 @@ describe("a deactivated bitmasked cell", function()
     assert.same({ 1, 1, 2 }, { node:count(), block:count(), visits(x) })
   end)
 
-  it("is lost or active anew where another iteration writes it, never half of it", function()
+  it("loses a concurrent write or is activated again by it, never by half", function()
     local node = rg.root:bitmasked("i", 64)
     local x = under(node:bitmasked("i", 4))
     local fight = rg.kernel(function()
@@ -250,7 +250,7 @@ describe("a deactivated bitmasked cell", function()
     end
   end)
 
-  it("takes its list along, also while others append to it", function()
+  it("frees its list, also while others append to it", function()
     local node = rg.root:bitmasked("i", 64)
     local x = rg.field(rg.i32)
     node:dynamic("j", 2000, { chunk = 8 }):place(x) -- more than all fights append to one
@@ -271,7 +271,7 @@ describe("a deactivated bitmasked cell", function()
     assert.same({ 0, 0, 0 }, { x:length(3), node:count(), x[3][0] })
   end)
 
-  it("may be written again by the iteration that let it go", function()
+  it("may be written again by the iteration that deactivated it", function()
     local node = rg.root:pointer("i", 2):bitmasked("i", 64)
     local x, y = under(node), under(node)
     rg.kernel(function() for i in rg.range(128) do x[i] = i y[i] = i end end)()
@@ -285,7 +285,7 @@ describe("a deactivated bitmasked cell", function()
     assert.same({ 9, 0, 0, 0 }, { x[4], y[4], x[5], y[5] })
   end)
 
-  it("is not visited by the next loop, nor are cells that come during one", function()
+  it("is not visited by the next loop, nor are cells that are activated during one", function()
     local node = rg.root:pointer("i", 4):bitmasked("i", 64)
     local x = under(node)
     for i = 0, 63 do x[i] = 1 end
@@ -313,7 +313,7 @@ describe("a deactivated bitmasked cell", function()
 end)
 
 describe("what is below a deactivated bitmasked cell", function()
-  it("comes into being anew with a write of the same iteration", function()
+  it("is created again by a write of the same iteration", function()
     local x = rg.field(rg.i32)
     local mask = rg.root:bitmasked("i", 64)
     local block = mask:pointer("i", 1)
@@ -352,7 +352,7 @@ describe("masks", function()
     end
   end)
 
-  it("of rows that share a word are visited whole, however many cells they have", function()
+  it("of rows that share a word are visited completely, however many cells they have", function()
     for _, shape in ipairs { { 8, 8 }, { 4, 4 }, { 16, 4 }, { 3, 16 }, { 2, 32 }, { 5, 2 },
       { 6, 8 }, { 16, 16 } } do
       for _, depth in ipairs { 1, 4 } do
@@ -385,7 +385,7 @@ describe("masks", function()
     end
   end)
 
-  it("are left by break, and passed over by continue", function()
+  it("are left by break, and skipped by continue", function()
     local x = under(rg.root:bitmasked("i", 200))
     for i = 0, 199, 3 do x[i] = i end
     local first = rg.kernel([=[function()
@@ -414,7 +414,7 @@ describe("masks", function()
     assert.equal(3, y:count())
   end)
 
-  it("let a row run in lanes, and keep those cells out that are not active", function()
+  it("let a row run in lanes, without the inactive cells", function()
     for _, size in ipairs { 4, 8, 16, 64 } do
       for _, gap in ipairs { 1, 2, 7, 33 } do
         local node = rg.root:pointer("ij", 3):bitmasked("ij", size)
@@ -471,7 +471,7 @@ describe("masks", function()
     assert.same({ 16, 0, 30 }, { y[16], y[17], y[30] })
   end)
 
-  it("are filled, copied and read whole", function()
+  it("are filled, copied and read as a whole", function()
     local x, y = under(rg.root:bitmasked("i", 100)),
       under(rg.root:pointer("i", 10):bitmasked("i", 10), rg.f32)
     for i = 1, 99, 7 do x[i] = i end
@@ -554,7 +554,7 @@ describe("cells of masks longer than a word", function()
     ["leaves of 25 x 36"] = function(r) return r.root:pointer("j", 3):bitmasked("ij", 25, 36) end,
     ["no leaves"] = function(r) return r.root:bitmasked("ij", 8, 150) end,
   } do
-    it("are visited, touched, asked about and dropped side by side: " .. name .. " #compiled #cpu",
+    it("are visited, written, queried and deactivated in lanes: " .. name .. " #compiled #cpu",
       function()
       local a, b = rg.field(rg.f32), rg.field(rg.f32)
       local level = node(rg)

@@ -129,7 +129,7 @@ describe("a budget that ends in a kernel #compiled", function()
     end
   end
 
-  it("shows as reserved what a pool keeps #compiled #cpu", function()
+  it("shows the memory that a pool keeps as reserved #compiled #cpu", function()
     local other = require("support").rg.new { threads = 1 }
     other.array(other.f32, 2 ^ 20):fill(1):destroy()
     assert.equal(0, other.memory().live)
@@ -140,8 +140,8 @@ describe("a budget that ends in a kernel #compiled", function()
   end)
 end)
 
-describe("an array that no budget has room for", function()
-  it("is offered one in the largest unit, or asked for its extents", function()
+describe("an array that exceeds every budget", function()
+  it("is answered by a budget in the largest unit, or by a question about its extents", function()
     assert.equal('set a larger budget: rg.init{ memory = "8TiB" }, or RG_MEMORY',
       failure(support.rg.array, support.rg.f64, 1e12).hint)
     assert.equal("check the extents",

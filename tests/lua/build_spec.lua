@@ -214,7 +214,7 @@ int main(void) {
     assert.equal(names(os.getenv "RG_LIBRARY"), names(scratch .. "/small/lib/libregolith.so.1"))
   end)
 
-  it("says what is missing", function()
+  it("reports what is missing", function()
     local function refusal(words)
       local said, code = build(words)
       assert.equal(1, code)

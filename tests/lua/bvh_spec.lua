@@ -196,7 +196,7 @@ describe("a bvh", function()
     end
   end)
 
-  it("says what it cannot do", function()
+  it("reports what it cannot do", function()
     assert.matches("takes a mesh, not 3", failure(rg.bvh, 3).message)
     assert.matches("in three dimensions", failure(rg.bvh, rg.mesh.block { cells = { 2 } }).message)
     local tree = rg.bvh(rg.mesh.block())

@@ -21,12 +21,12 @@ describe("the cache of compiled kernels #compiled", function()
   end)
   after_each(function() os.execute(("rm -rf '%s'"):format(folder)) end)
 
-  it("gives a known kernel without the compiler in the process", function()
+  it("provides a known kernel without loading the compiler", function()
     assert.equal("126 1 0 compiler", start())
     assert.equal("126 0 1 none", start())
   end)
 
-  it("compiles again for LLVM's text and assembly alone", function()
+  it("compiles again only for LLVM's text and assembly", function()
     start()
     assert.equal("126 0 1 none true", start "llvm")
     assert.equal("126 0 1 none true", start "asm")
@@ -35,7 +35,7 @@ describe("the cache of compiled kernels #compiled", function()
     assert.matches("rg_host.* 126 1 0 compiler", start("", "RG_DUMP=asm"))
   end)
 
-  it("shares nothing within a process either where it is off", function()
+  it("shares nothing within a process, either, if it is off", function()
     local text = [[rg.init{ cache = false }
       for _ = 1, 2 do rg.kernel("function() return 1 end")() end
       local s = rg.stats() print(s.compiles, s.cache_hits)]]
@@ -51,7 +51,7 @@ describe("the cache of compiled kernels #compiled", function()
     assert.equal("126 0 1 none", start())
   end)
 
-  it("serves what a compile in a process of its own gave", function()
+  it("stores the result of a compile in a helper process", function()
     assert.equal("126 1 0 none", start("", "RG_COMPILE=process"))
     assert.equal("126 0 1 none", start())
   end)
@@ -91,7 +91,7 @@ describe("the cache of compiled kernels #compiled", function()
     end
   end)
 
-  it("does not matter without a home, or with one that cannot be written", function()
+  it("is not needed: there may be no home, or one that is not writable", function()
     local script = "luajit tests/support/one_kernel.lua"
     assert.equal("126 1 0 compiler", run("env -u HOME -u XDG_CACHE_HOME -u RG_CACHE " .. script))
     assert.equal("126 1 0 compiler", run("env -u XDG_CACHE_HOME -u RG_CACHE HOME=/proc " .. script))
@@ -125,7 +125,7 @@ describe("the cache of compiled kernels #compiled", function()
     assert.is_nil(entries():find "tmp%.")
   end)
 
-  it("says in RG_TIME what came from it", function()
+  it("shows in RG_TIME what came from it", function()
     start()
     assert.matches("from the cache", start("", "RG_TIME=1"))
   end)

@@ -114,7 +114,7 @@ local function cell_outcome(make, body)
   return table.concat(parts, " "), k
 end
 
-describe("cells side by side #compiled", function()
+describe("vectorised loops over cells #compiled", function()
   for name, body in pairs(cell_bodies) do
     it("do " .. name .. " as one by one", function()
       for where, make in pairs(trees) do
@@ -134,7 +134,7 @@ describe("cells side by side #compiled", function()
   end
 end)
 
-describe("cells of long masked rows side by side", function()
+describe("vectorised loops over cells of long masked rows", function()
   local places = {
     ["rows of 100"] = function(n)
       return rg.root:pointer("ij", 4, n / 100):bitmasked("ij", 2, 100)
@@ -146,7 +146,7 @@ describe("cells of long masked rows side by side", function()
   local function is_there(i, j) return (i * 31 + j * j) % 7 < (j < 200 and 6 or 1) end
 
   for where, place in pairs(places) do
-    it("are those that are active: " .. where, function()
+    it("visit the active cells: " .. where, function()
       local x, y = rg.field(rg.i32), rg.field(rg.i32)
       place(n):place(x, y)
       for i = 0, 7 do
@@ -179,7 +179,7 @@ describe("cells of long masked rows side by side", function()
       assert.equal(0, count)
     end)
 
-    it("are those from before the loop, where it activates: " .. where, function()
+    it("visit the cells from before the loop, where it activates others: " .. where, function()
       local x, y = rg.field(rg.i32), rg.field(rg.i32)
       place(n):place(x, y)
       for j = 0, n - 1, 3 do x[2][j] = 1 end

@@ -222,7 +222,7 @@ describe("a stream", function()
     assert.same({ 7, 7 }, c:read(x))
     other.reset()
   end)
-  it("says where the launch was that failed, and of which kernel #compiled #cpu", function()
+  it("reports the line and the kernel of the launch that failed #compiled #cpu", function()
     local other = rg.new { async = true }
     local x, c = other.field(other.i32, 4), other.client()
     local store = other.kernel([=[function(n)
@@ -250,7 +250,7 @@ describe("a stream", function()
     assert.matches('%[string "local k = ..."%]:3: note', tostring(failure(other.sync)))
     other.reset()
   end)
-  it("notes where a launch is without garbage #compiled #cpu #uncounted", function()
+  it("records the line of a launch without making garbage #compiled #cpu #uncounted", function()
     local other = rg.new { async = true }
     local x = other.field(other.f32, 4)
     local text = "function() for i in rg.range(4) do x[i] = x[i] + 1 end end"
@@ -326,14 +326,14 @@ describe("memory of buffers", function()
     assert.equal(warm.reserved, now.reserved)
     assert.equal(warm.device_calls, now.device_calls)
   end)
-  it("is what the steps in the queue need, over forty thousand of them #compiled", function()
+  it("stays what the queued steps need, over forty thousand of them #compiled", function()
     local other = rg.new { async = true }
     local _, now = many_steps(other, other.client(), false)
     assert.is_true(now.reserved <= 4 * 1024 * 1024, now.reserved)
     assert.is_true(now.device_calls <= 32, now.device_calls)
     other.reset()
   end)
-  it("is asked of the system while a loop warms up, and then no more #compiled", function()
+  it("is requested from the system only while a loop warms up #compiled", function()
     local c, before = rg.client(), nil
     local put = rg.kernel(function(t, k) for i in rg.range(t.shape[0]) do t[i] = k end end)
     for k = 1, 24 do
@@ -348,7 +348,7 @@ describe("memory of buffers", function()
     assert.equal(before, c:memory_usage().transient.device_calls)
   end)
 
-  it("is not reused while work that uses it is still to be done #compiled #cpu", function()
+  it("is not reused before the work that uses it is done #compiled #cpu", function()
     local other = rg.new { async = true }
     local c = other.client()
     local slow, apart = slow_kernel(other), c:stream(1)
@@ -380,7 +380,7 @@ describe("memory of buffers", function()
     end
     assert.is_true(c:memory_usage().transient.reserved <= 2e7)
   end)
-  it("is reused by the strategy that was asked for #compiled", function()
+  it("is reused by the requested strategy #compiled", function()
     for _, pool in ipairs { "simple(period = 4, ratio = 0.8)", "caching", "expandable" } do
       local other = rg.new { pool = pool }
       local c = other.client()
@@ -435,7 +435,7 @@ describe("a profile", function()
     assert.equal("b", b)
   end)
 
-  it("makes of an FFI array a buffer of its type #compiled", function()
+  it("converts an FFI array to a buffer of its type #compiled", function()
     local c = rg.client()
     local doubles = c:create(ffi.new("double[3]", 1, 2, 3.5))
     assert.equal("f64", doubles.type.name)

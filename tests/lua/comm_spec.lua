@@ -27,7 +27,7 @@ local function fails(ranks, script, part, options)
 end
 
 describe("ranks #compiled #cpu", function()
-  it("are a single one unless more were started", function()
+  it("are a single rank unless more were started", function()
     local comm = rg.comm()
     assert.are.equal(0, comm.rank)
     assert.are.equal(1, comm.size)
@@ -37,7 +37,7 @@ describe("ranks #compiled #cpu", function()
     comm:barrier()
   end)
 
-  it("combine, send and trade arrays of every origin", function()
+  it("combine, send and trade arrays, however these were made", function()
     holds(2, [[
       local comm = rg.comm()
       local made = rg.kernel "function(n: i32) local l = rg.list(rg.f32) \
@@ -63,7 +63,7 @@ describe("ranks #compiled #cpu", function()
     ]])
   end)
 
-  it("make windows of copies where memory can move", function()
+  it("make windows of copies if the memory can move", function()
     local comm = rg.comm()
     local a = rg.zeros(rg.f32, 4)
     local problem = support.failure(comm.window, comm, a)
@@ -115,7 +115,7 @@ describe("ranks #compiled #cpu", function()
     ]])
   end)
 
-  it("draw numbers of their own, and the same ones by indices of the whole", function()
+  it("draw different random numbers, and equal ones in loops over global indices", function()
     local script = [[
       local own, all = rg.array(rg.u32, 8), rg.array(rg.u32, 8)
       local draw = rg.kernel(function() for i in rg.range(8) do own[i] = rg.random(rg.u32) end end)
@@ -227,7 +227,7 @@ describe("ranks #compiled #cpu", function()
     ]])
   end)
 
-  it("reach a part of an array, along its first axis, and no other element", function()
+  it("access a part of an array, along its first axis, and no other element", function()
     holds(3, [[
       local a = rg.array(rg.f32, 3000, 2)
       for i = 0, 2999 do a[i][1] = 10000 * comm.rank + i end
@@ -293,7 +293,7 @@ describe("ranks #compiled #cpu", function()
     ]])
   end)
 
-  it("say what reaches a rank of another team, which no pointer does", function()
+  it("name the calls that reach a rank of another team, as no pointer does", function()
     holds(2, [[
       local a, x = rg.array(rg.i32, 4), rg.field(rg.f32)
       rg.root:pointer("i", 8):place(x)
@@ -630,7 +630,7 @@ describe("a grid #compiled #cpu", function()
     end
   end)
 
-  it("has one axis or three, too", function()
+  it("may have one axis or three", function()
     holds(2, [[
       local g = rg.grid{ shape = 10, periodic = true }
       local x = g:field(rg.i32)
@@ -706,7 +706,7 @@ describe("a grid #compiled #cpu", function()
     assert.are.same({ sums[1], sums[1], sums[1], sums[1] }, sums)
   end)
 
-  it("is read, and never set", function()
+  it("is read-only", function()
     local g = rg.grid { shape = { 6, 8 }, halo = 2, periodic = { false, true } }
     local b = rg.grid { shape = { 6, 8 }, block = 2 }
     local x, comm = g:field(rg.f32), rg.comm()
@@ -731,7 +731,7 @@ describe("a grid #compiled #cpu", function()
     win:free()
   end)
 
-  it("says what it cannot be", function()
+  it("reports what it cannot be", function()
     local function problem(options) return select(2, pcall(rg.grid, options)).message end
     assert.is_truthy(problem(5):find "options of rg.grid must be a table")
     assert.is_truthy(problem({}):find "needs a shape")
@@ -759,7 +759,7 @@ describe("a grid #compiled #cpu", function()
 end)
 
 describe("a mistake of a rank #compiled #cpu", function()
-  it("is an error on all that wait", function()
+  it("is an error on all ranks that wait", function()
     local lines, code = fails(3, [[
       if comm.rank == 1 then error "the pressure is not finite" end
       comm:barrier()
@@ -775,7 +775,7 @@ describe("a mistake of a rank #compiled #cpu", function()
     ]], "rank 1 failed: no water is left")
   end)
 
-  it("may be that it ends too early", function()
+  it("may be that a rank ends too early", function()
     local began = os.time()
     for _, ends in ipairs { "os.exit(0)", "return" } do
       fails(3, ("if comm.rank == 1 then %s end comm:barrier()"):format(ends), "rank 1 ended",
@@ -784,7 +784,7 @@ describe("a mistake of a rank #compiled #cpu", function()
     assert.is_true(os.time() - began < 600) -- nobody waits for so long
   end)
 
-  it("may be that a signal ends it", function()
+  it("may be that a signal ends a rank", function()
     local _, code = fails(2, [[
       if comm.rank == 1 then
         require("ffi").cdef "int raise(int)"
@@ -807,7 +807,7 @@ describe("a mistake of a rank #compiled #cpu", function()
     assert.is_true(says(lines, "hint: on rank 1 it is an array of i32 with shape {2, 5}"))
   end)
 
-  it("is named where it calls", function()
+  it("is reported at the line of the call", function()
     local comm = rg.comm()
     local function problem(...) return select(2, pcall(...)).message end
     assert.is_truthy(problem(comm.window, comm, 5):find "takes an array or a field")
@@ -858,7 +858,7 @@ describe("a mistake of a rank #compiled #cpu", function()
     assert.are.equal("7\n7\n0\n", start "-n2 -e 'print(7)'")
   end)
 
-  it("includes that the process that started them is killed between calls", function()
+  it("may be that the process that started them is killed between calls", function()
     local path = os.tmpname()
     support.write_file(path .. ".lua", ([[
       local ffi, rg = require "ffi", require "regolith"

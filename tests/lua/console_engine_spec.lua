@@ -31,7 +31,7 @@ local function texts(list)
 end
 
 describe("the console's engine", function()
-  it("says whether an input is complete, open or wrong", function()
+  it("tells whether an input is complete, open or wrong", function()
     local c = new()
     assert.equal("complete", c:feed "n = 1")
     assert.equal("more", c:feed "for i = 1, 3 do")
@@ -104,7 +104,7 @@ describe("the console's engine", function()
     assert.equal("more", c:check "x = 1\nif x")
   end)
 
-  it("prints what a paste of whole statements ends in, too", function()
+  it("prints the last expression of a paste of whole statements, too", function()
     local c = new()
     assert.equal("7\n", (ask(c, "x = 3\n\n-- adds\nlocal function f(a)\n\n  return a + x\nend\n\n\z
       f(4)\n\n")))
@@ -113,14 +113,14 @@ describe("the console's engine", function()
     assert.equal("12\n", (ask(c, "local a, b = 3, 4\ndo a = a * b end\nmath.max(a, b)")))
   end)
 
-  it("takes a paste with the fences of a page", function()
+  it("accepts a paste with the code fences of a page", function()
     local c = new()
     assert.equal("9\n", (ask(c, "```lua\nlocal a = 4\na = a + 5\na\n```\n")))
     assert.equal("9\n", (ask(c, "  ```lua cpu\n  a\n  ```")))
     assert.equal('"```"\n', (ask(c, "s = [[\n```]]\ns")))
   end)
 
-  it("says how to leave and where help is to who types exit, quit or help", function()
+  it("tells a user who types exit, quit or help how to leave and where help is", function()
     local c = new { leave = function() end }
     for _, word in ipairs { "exit", "quit", "exit()", " quit ();" } do
       assert.equal("Ctrl-D or :quit leaves\n", (ask(c, word)), word)
@@ -161,7 +161,7 @@ describe("the console's engine", function()
     end
   end)
 
-  it("takes a number before what is timed for a count, and not one that belongs to it", function()
+  it("takes a number before the timed expression as a count, unless it belongs to it", function()
     local c = new()
     assert.matches("^[%d.]+ .s\n0 launches", (ask(c, ":time 1 + 1")))
     assert.matches("^[%d.]+ .s each", (ask(c, ":time 10 math.floor(2)")))
@@ -181,7 +181,7 @@ describe("the console's engine", function()
     assert.matches("no command ':nosuch'", (select(2, ask(c, "z = 3\n:nosuch\nz"))))
   end)
 
-  it("takes a paste from a prompt, without its marks and what it printed", function()
+  it("accepts a paste from a prompt, and ignores its marks and its output", function()
     local c = new()
     assert.equal("1\n6\n", (ask(c, "> x = 1\n> x\n1\n> for i = 1, 5 do\n>>   x = x + 1\n>>\n\z
       >> end\n> x\n6\n")))
@@ -190,7 +190,7 @@ describe("the console's engine", function()
     assert.equal('"> a"\n', (ask(c, "s = [[\n> a]]\ns")))
   end)
 
-  it("keeps the session after an error, and says errors that are no text", function()
+  it("keeps the session after an error, and shows errors that are not strings", function()
     local c = new()
     local _, wrong = ask(c, "local kept = 5", "error { code = 3 }")
     assert.equal("an error object that is not a string: { code = 3 }\n", wrong)
@@ -251,7 +251,7 @@ tree                                          64 B
     assert.matches("pointer +[\128-\255]+ +1.0 KiB  1 cell\n", ask(c, ":mem"))
   end)
 
-  it("says nothing after a setter, and one line for what a call returns", function()
+  it("prints nothing after a setter, and one line for the result of a call", function()
     local c = new()
     ask(c, "x = rg.field(rg.f32, 4) y = rg.field(rg.f32)")
     assert.equal("", ask(c, "x:fill(2)"))
@@ -420,7 +420,7 @@ tree                                          64 B
     assert.equal(before, drawn)
   end)
 
-  it("guesses at names of its own in kernels, too", function()
+  it("suggests names of the session in kernels, too", function()
     local c = new()
     local _, wrong = ask(c, "local pixel = rg.field(rg.f32, 4)",
       "rg.kernel(function() pixl[0] = 1 end)()")
@@ -438,7 +438,7 @@ tree                                          64 B
     assert.same({}, (c:complete "yy"))
   end)
 
-  it("keeps what is named in a file, and makes variables of it again", function()
+  it("saves named values in a file, and loads them as variables", function()
     local c, path = new(), os.tmpname()
     ask(c, "local x, n = rg.field(rg.f32, 3), 7", "x:fill(2)")
     assert.equal("saved 2 objects in " .. path .. "\n", ask(c, ":save " .. path .. " x n"))
@@ -451,7 +451,7 @@ tree                                          64 B
     assert.equal("'nothing' is nil\n", wrong)
   end)
 
-  it("works on when a sandbox takes libraries away", function()
+  it("continues to work when a sandbox removes libraries", function()
     local path = os.tmpname()
     local file = io.open(path, "w")
     file:write [[
@@ -472,7 +472,7 @@ tree                                          64 B
     assert.matches("^7\n\nrg.field.*\nfunction%(%) return n %+ 4 end\n\n1\tmore\n$", text)
   end)
 
-  it("paints what it says", function()
+  it("colours its output", function()
     local c = new { paint = function(kind, text) return "<" .. kind .. ":" .. text .. ">" end }
     assert.equal('<number:3>\t<string:"a">\t<nil:nil>\n', ask(c, "3, 'a', nil"))
     assert.equal("{ <key:a> = <number:1> }\n", ask(c, "{ a = 1 }"))

@@ -50,7 +50,7 @@ describe("the program #compiled", function()
     assert.equal(1, code)
   end)
 
-  it("takes -e, -l, -j, -O and what LUA_INIT says", function()
+  it("accepts -e, -l, -j, -O and LUA_INIT", function()
     script("mine.lua", "return { word = 'loaded' }")
     assert.equal("loaded\n", (shell(("cd '%s' && '%s' -lmine -e 'print(package.loaded.mine.word)'")
       :format(scratch, program))))
@@ -71,7 +71,7 @@ describe("the program #compiled", function()
     assert.matches("BYTECODE.*KSHORT", (run("-bl " .. script("one.lua", "local x = 1 return x"))))
   end)
 
-  it("says what went wrong, where, and ends with 1", function()
+  it("reports what went wrong and where, and exits with status 1", function()
     for text, said in pairs {
       ["error 'stop'"] = "stop\nstack traceback", ["error {}"] = "error object is not a string",
       ["error(setmetatable({}, {__tostring = function() return 'an object' end}))"] =
@@ -86,7 +86,7 @@ describe("the program #compiled", function()
     assert.matches("No such file", (run "./nosuch.lua"))
   end)
 
-  it("knows which long string a syntax error may come from", function()
+  it("names the long string from which a syntax error may come", function()
     local text = "local a = [[x[1] ]]\nlocal k = %skernel([[function()\n  x[b[0]] = 1\nend]])\n"
     assert.matches("bad.lua:3: [^\n]*\nhint: ']]' ends a plain long string: write the kernel \z
       between %[=%[ and %]=%]\n", (run(script("bad.lua", text:format "rg."))))
@@ -136,7 +136,7 @@ print(pcall(half, 1, 2))
       [[mod]])'"):format(scratch, program))))
   end)
 
-  it("says what newer syntax outside of kernels does not run", function()
+  it("reports newer syntax outside of kernels, which does not run", function()
     for text, said in pairs {
       ["local n = 1\nlocal function f()\n  n += 1\nend"] = "bad.lua:3: [^\n]*\nhint: this LuaJIT \z
         has no '%+=', but kernels do: use it in a text kernel, ",
@@ -278,7 +278,7 @@ print(pcall(half, 1, 2))
     return shell(("timeout -k 5 1800 sh '%s' '%s/said'"):format(script("beside.sh", text), scratch))
   end
 
-  it("drops at an interrupt what is typed at its prompt, and keeps its state", function()
+  it("discards the typed input at an interrupt, and keeps its state", function()
     local said = beside(([[mkfifo 'DIR/in'
       'PROGRAM' -i <'DIR/in' >"$said" 2>&1 & p=$!; exec 3>'DIR/in'
       count() { grep -o '> ' "$said" | wc -l; }
@@ -338,7 +338,7 @@ print(pcall(half, 1, 2))
     assert.equal(130, code)
   end)
 
-  it("stops at an interrupt what Lua and what kernels do", function()
+  it("stops Lua code and kernels at an interrupt", function()
     for _, body in ipairs { "jit.off() while true do end",
       "rg.kernel(function() local n = 1 while n > 0 do n = 1 end end)()" } do
       assert.equal("on\nfalse\n", (interrupted(("print((pcall(function() %s end)))"):format(body))))

@@ -154,7 +154,7 @@ describe("the prompt on a terminal #compiled", function()
     p:wait "sum     19701\n> *$"
   end)
 
-  it("runs a paste with expressions, help, commands and marks as one", function()
+  it("runs a paste with expressions, help, commands and prompt marks as one input", function()
     local p = start({}, { rows = 24 })
     enter(p, "\27[200~x = rg.field(rg.f32, 3)\n?rg.time -- what\n:locals\nx:fill(2)\nx\27[201~")
     assert.equal("rg.time(): number\n  Monotonic seconds.\nno locals\nfield f32 [3]: 2 2 2\n>",
@@ -175,7 +175,7 @@ describe("the prompt on a terminal #compiled", function()
     assert.equal(0, p:finish())
   end)
 
-  it("leaves an unfinished input at Ctrl-D also without editing", function()
+  it("leaves an unfinished input at Ctrl-D even without a line editor", function()
     local p = pty.start({ program }, { environment = { TERM = "dumb", RG_HISTORY = history } })
     running = p
     p:type "for i = 1, 2 do\r"
@@ -277,7 +277,7 @@ describe("the prompt on a terminal #compiled", function()
     assert.matches("> 7\n7\n>$", p.screen:text(true))
   end)
 
-  it("has colours, unless NO_COLOR or the terminal says no", function()
+  it("has colours, unless NO_COLOR is set or the terminal has none", function()
     local function bytes_of(environment)
       local p = start({}, { environment = environment })
       enter(p, "7, 'a'")

@@ -105,7 +105,7 @@ describe("controls", function()
     assert.matches("got \"1\"$", failure(c.slider, c, "m", 0, 0, 4, "1").message)
   end)
 
-  it("slide where the mouse drags them, and the scene does not see it", function()
+  it("slide when the mouse drags them, without the scene receiving the drag", function()
     local rate, count = 0.5, 10
     local c, run = create(function(c)
       rate = c:slider("rate", rate, 0, 1)
@@ -182,7 +182,7 @@ describe("controls", function()
     assert.is_false(c:take { kind = "down", key = "space" })
   end)
 
-  it("show plots and values that are no finite numbers", function()
+  it("show plots and values that are not finite numbers", function()
     local k = 0
     local values = { 1, 0 / 0, math.huge, -math.huge, 1e308, -1e308, 3 }
     local _, run = create(function(c)
@@ -193,7 +193,7 @@ describe("controls", function()
     for _ = 1, 30 do assert.is_true(run() == nil or run().width > 0) end
   end)
 
-  it("show what differs by rounding alone as a line", function()
+  it("show values that differ only by rounding as a line", function()
     local function picture(noise)
       local k = 0
       local _, run = create(function(c)
@@ -214,7 +214,7 @@ describe("controls", function()
     assert.is_true(difference(line, picture(5)) > 60)
   end)
 
-  it("give one picture until something changes, and none without a control", function()
+  it("give the same picture until something changes, and none without a control", function()
     local value = 1
     local _, run = create(function(c) if value then c:watch("mass", value) end end)
     for _ = 1, 4 do run() end
@@ -314,7 +314,7 @@ describe("controls", function()
       both\tfalse\ttrue\n", answer)
   end)
 
-  it("refuse what cannot be dragged", function()
+  it("refuse values that cannot be dragged", function()
     local c = controls.create(width, height)
     local function message(method, ...)
       local text = failure(c[method], c, ...).message

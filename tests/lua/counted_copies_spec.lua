@@ -20,7 +20,7 @@ end]=]
 local total = N * (N - 1) / 2
 
 describe("a counted array #compiled", function()
-  it("has what Lua and kernels have written alternately", function()
+  it("contains what Lua and kernels have written alternately", function()
     local a = make(N)
     add(a, 1)
     assert.equal(total + N, sum(a))
@@ -50,7 +50,7 @@ describe("a counted array #compiled", function()
     assert.same({ 19, 12 }, { view[8], a[10] })
   end)
 
-  it("is the same for loops that know nothing of it, or make others grow", function()
+  it("is the same for loops that access it through its header, or make others grow", function()
     local a, list = make(N), make(4)
     add(a, 1)
     add(list, 1)
@@ -75,7 +75,7 @@ describe("a counted array #compiled", function()
     assert.same({ 121, 22 }, { a[0], a[1] })
   end)
 
-  it("is what the host region has written between two loops", function()
+  it("contains what the host region has written between two loops", function()
     local a = make(N)
     local k = rg.kernel [=[function(a: array(i32), n: i32)
       local found = 0
@@ -178,7 +178,7 @@ describe("a copy of a counted array on a GPU #ptx", function()
   local driver_here = os.getenv "RG_CUDA_DRIVER" or ""
   if os.getenv "RG_ARCH" ~= "cuda" or not driver_here:find "tests/cuda/libcuda" then return end
 
-  it("moves when a task first needs it, and then not before the host looks", function()
+  it("moves when a task first needs it, and not again before the host accesses it", function()
     local n = 100000
     local a = make(n)
     assert.is_true(moved(function() add(a, 1) end) < FEW) -- made by tasks, that is where it is

@@ -17,7 +17,7 @@ local sum = rg.kernel [=[function(a: array(f32)): f32
 end]=]
 
 describe("an array that a kernel returns #compiled", function()
-  it("has its elements where the kernel put them", function()
+  it("has the elements that the kernel wrote", function()
     local a = ramp(5)
     assert.equal(5, #a)
     assert.equal(6, a[3])
@@ -55,7 +55,7 @@ describe("an array that a kernel returns #compiled", function()
     assert.same({ 0, 0, 9 }, b:copy_from(c):to_table())
   end)
 
-  it("is sorted where it is, and joined to text", function()
+  it("is sorted in place, and concatenated to text", function()
     local a = ramp(3)
     a[0], a[2] = 9, 1
     rg.sort(a)
@@ -63,7 +63,7 @@ describe("an array that a kernel returns #compiled", function()
     assert.equal("a: array f32 [3]", "a: " .. a)
   end)
 
-  it("goes back into kernels, which see what Lua changed, and the reverse", function()
+  it("can be passed to kernels, which see Lua's changes, and Lua theirs", function()
     local a = ramp(4)
     assert.equal(12, sum(a))
     a[0] = 100
@@ -161,7 +161,7 @@ describe("an array that a kernel returns #compiled", function()
 end)
 
 describe("an array of arrays #compiled", function()
-  it("has elements that are held by one more handle each", function()
+  it("has elements of which each handle holds a reference", function()
     local all = rg.kernel [=[function()
       local all = rg.list(rg.array_type(rg.i32))
       for k = 1, 3 do
@@ -206,7 +206,7 @@ describe("a struct that holds arrays #compiled", function()
     assert.equal(5, #node.near)
   end)
 
-  it("goes into kernels, as an argument and captured, and comes back in another", function()
+  it("is passed to kernels, as an argument and captured, and returned in another struct", function()
     local node = make(5)
     local two = grow(node)
     assert.equal(node.near, two.a.near)
@@ -216,7 +216,7 @@ describe("a struct that holds arrays #compiled", function()
     assert.equal(6, rg.kernel([=[function() return #node.near end]=], { node = node })())
   end)
 
-  it("is made from Lua, too", function()
+  it("can be made from Lua, too", function()
     local list = rg.list(rg.i32)
     local node = Node { mass = 1, near = list }
     assert.equal(list, node.near)
@@ -244,7 +244,7 @@ describe("a struct that holds arrays #compiled", function()
     assert.equal(0, #nodes)
   end)
 
-  it("leaves nothing behind", function()
+  it("leaks nothing", function()
     local own = rg.new { allocations = "check" }
     local k = own.kernel([=[function(n: i32)
       local l = rg.list(rg.i32)
@@ -335,7 +335,7 @@ describe("rg.zeros and rg.list #compiled", function()
     assert.matches("i64 = mem.load %%", text)
   end)
 
-  it("refuse extents that are none", function()
+  it("refuse invalid extents", function()
     for _, row in ipairs { { -1, "whole number of at least 0" },
       { 0.5, "whole number of at least 0" },
       { 2 ^ 53, "must be less than 2^53, got 9007199254740992" },

@@ -103,7 +103,8 @@ local function counted(sample)
   return results, all.acquires
 end
 
-describe("a kernel counts a tenth, at most, of what its source says #compiled #cpu", function()
+describe("a kernel executes at most a tenth of the reference counting in its source #compiled \z
+  #cpu", function()
   for name, sample in pairs { rows = rows, graph = graph, treecode = treecode } do
     it(name, function()
       local pruned, few = counted(sample)

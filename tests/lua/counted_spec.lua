@@ -93,14 +93,14 @@ describe("an array made in a kernel", function()
     end]=], nil, 10))
   end)
 
-  it("is made anew in each iteration", function()
+  it("is a new one in each iteration", function()
     local k = rg.kernel [=[function(n: i32)
       for i = 1, n do local a = rg.zeros(rg.i32, 4); a[1] = i end
     end]=]
     if counts then assert.equal(100, made(function() k(100) end)) end
   end)
 
-  it("is shared by assignment, and kept as long as someone has it", function()
+  it("is shared by assignment, and lives as long as something refers to it", function()
     assert.same({ 5, 7, 2, 2, 1 }, { run [=[function()
       local a = rg.zeros(rg.i32, 4)
       local b = a
@@ -144,7 +144,7 @@ describe("an array made in a kernel", function()
     end]=], nil, 0) })
   end)
 
-  it("lives through conditions of loops", function()
+  it("stays alive in conditions of loops", function()
     assert.same({ 15, 4 }, { run [=[function()
       local l = rg.list(rg.i32)
       for i = 1, 5 do l:append(i) end
@@ -188,7 +188,7 @@ describe("an array made in a kernel", function()
     end]=], nil, 1000) })
   end)
 
-  it("counts writes where it has no element", function()
+  it("counts writes out of bounds", function()
     local before = rg.stats().out_of_range
     run [=[function() local a = rg.zeros(rg.i32, 2); a[2] = 1; a[-1] = 2; a[0] = 3 end]=]
     assert.equal(2, rg.stats().out_of_range - before)
@@ -313,7 +313,7 @@ end)
 
 -- What the pass `array_descriptors` takes for places, but for a GPU.
 describe("an array that no iteration makes grow", function()
-  it("gives the same where it is two of a loop's arrays #compiled", function()
+  it("gives the same if one loop has it under two names #compiled", function()
     local k = rg.kernel [=[function(a: array(i32), b: array(i32), n: i32)
       for i in rg.range(n) do a[2 * i] = b[2 * i + 1] + 1 end
       local s = 0
@@ -371,7 +371,7 @@ describe("an array that no iteration makes grow", function()
     assert.equal(s, run(step, nil, 16, 5))
   end)
 
-  it("has grown before the next loop", function()
+  it("grows before the next loop", function()
     assert.same({ 3, 45, 10 }, { run [=[function()
       local list = rg.list(rg.i32)
       for i = 0, 2 do list:append(i) end
@@ -383,7 +383,7 @@ describe("an array that no iteration makes grow", function()
     end]=] })
   end)
 
-  it("ends a loop where its length was when it was asked for", function()
+  it("ends a loop at the length that it had when the loop read it", function()
     assert.same({ 3, 9, 0 }, { run [=[function()
       local list, s, t, u = rg.list(rg.i32), 0, 0, 0
       for i = 0, 2 do list:append(1) end
@@ -473,7 +473,7 @@ describe("an array that no iteration makes grow", function()
     end
   end)
 
-  it("is added to plainly where one worker runs all #compiled #cpu", function()
+  it("is updated without atomics if one worker runs all tasks #compiled #cpu", function()
     local own = support.rg.new { threads = 2 }
     local k = own.kernel [=[function(a: array(i32), n: i32)
       for i in rg.range(n) do local b = i * 7 % 16; a[b] = a[b] + 1 end
@@ -489,7 +489,7 @@ describe("an array that no iteration makes grow", function()
   end)
 end)
 
-describe("a function that calls itself", function()
+describe("a recursive function", function()
   it("takes lists and returns them", function()
     assert.same({ 5, 5, 1 }, { run [=[
       local function build(n: i32, into: array(i32)): array(i32)
@@ -500,7 +500,7 @@ describe("a function that calls itself", function()
       function() local l = build(5, rg.list(rg.i32)); return #l, l[0], l[4] end]=] })
   end)
 
-  it("makes lists of those that it gets", function()
+  it("makes lists of the lists that it is passed", function()
     assert.same({ 63, 5 }, { run [=[
       local function tree(n: i32): array(i32)
         local l = rg.list(rg.i32)
@@ -572,7 +572,7 @@ describe("an error", function()
     end
   end)
 
-  it("leaves none ten thousand times over #compiled", function()
+  it("leaves no array behind ten thousand times in a row #compiled", function()
     local own = rg.new { allocations = true }
     local k = own.kernel(deep)
     for _ = 1, 10000 do pcall(k) end
@@ -582,7 +582,7 @@ describe("an error", function()
     own.reset()
   end)
 
-  it("in a parallel loop leaves none", function()
+  it("in a parallel loop leaves no array behind", function()
     assert.matches("77", support.failure(run, [=[function(n: i32)
       local a = rg.zeros(rg.i32, 4)
       for i in rg.range(n):block(16) do
@@ -594,7 +594,7 @@ describe("an error", function()
     end]=], nil, 1000).message)
   end)
 
-  it("of runaway calls leaves none", function()
+  it("of unbounded recursion leaves no array behind", function()
     assert.equal("call.depth", support.failure(run, [=[
       local function f(n: i32, a: array(i32)): i32
         local b = rg.zeros(rg.i32, 2)
@@ -604,7 +604,7 @@ describe("an error", function()
   end)
 end)
 
-describe("what is wrong with arrays", function()
+describe("a mistake with arrays", function()
   local function message(text, env)
     return support.failure(function() rg.kernel(text, env or {})() end).message
   end
@@ -636,13 +636,13 @@ describe("what is wrong with arrays", function()
     end]=])
   end)
 
-  it("is an error where fields would hold them", function()
+  it("is to store them in fields", function()
     assert.matches("cannot hold arrays", support.failure(function()
       return rg.field(rg.struct { { "a", rg.array_type(rg.i32) } }, 3)
     end).message)
   end)
 
-  it("is an error where an array of which there is a slice should change its length", function()
+  it("is to change the length of an array that has a slice", function()
     for _, change in ipairs { "a:append(1)", "a:pop()", "a:clear()", "b:append(1)", "b:pop()",
       "b:clear()" } do
       assert.matches("cannot grow or shrink", support.failure(run, ([=[function()
@@ -657,7 +657,7 @@ describe("what is wrong with arrays", function()
     end]=]).message)
   end)
 
-  it("is an index outside where indices are looked at #compiled", function()
+  it("is an index out of bounds where indices are checked #compiled", function()
     local own = rg.new { debug = true }
     local f = support.failure(own.kernel [=[function(n: i32)
       local a = rg.zeros(rg.i32, n)
@@ -668,7 +668,7 @@ describe("what is wrong with arrays", function()
     own.reset()
   end)
 
-  it("is reported where an array is looped over, or used as a condition", function()
+  it("is to loop over an array, or to use it as a condition", function()
     local function told(text)
       local err = support.failure(function()
         rg.kernel(("function() local a = rg.list(rg.i32) %s end"):format(text), {})()
@@ -682,7 +682,7 @@ describe("what is wrong with arrays", function()
       take an element, a[i], or how many: #a", told "if a then return end")
   end)
 
-  it("is reported where a launch passes something else", function()
+  it("is to pass another type at a launch", function()
     local k = rg.kernel [=[function(a: array(f32)) return #a end]=]
     for what, given in pairs { ["a table"] = { 1, 2 },
       ["a field"] = rg.field(rg.f32, 3), ["nil"] = false } do
@@ -692,7 +692,7 @@ describe("what is wrong with arrays", function()
     end
   end)
 
-  it("is an error where fields and rg.array would be of arrays", function()
+  it("is a field or an rg.array of arrays", function()
     for _, make in ipairs { rg.field, rg.array } do
       assert.matches("cannot hold arrays, as 'array%(i32%)' is",
         support.failure(make, rg.array_type(rg.i32), 3).message)
@@ -707,7 +707,7 @@ describe("an array that a kernel returns #compiled", function()
     return a
   end]=]
 
-  it("is Lua's from then on, without a copy", function()
+  it("belongs to Lua from then on, without a copy", function()
     collectgarbage() -- what others left is freed before
     collectgarbage()
     collectgarbage "stop"
@@ -749,7 +749,7 @@ describe("an array that a kernel returns #compiled", function()
     for _, v in ipairs { same, zeros, a } do v:release() end
   end)
 
-  it("is Lua's own, too, made by rg.list and rg.zeros", function()
+  it("can be made by Lua, too, with rg.list and rg.zeros", function()
     local l, z = rg.list(rg.f32), rg.zeros(rg.i32, 3, 4)
     l:append(1.5)
     local k = rg.kernel [=[function(l: array(f32), z: array(i32, 2))
@@ -804,7 +804,7 @@ describe("statistics", function()
     own.reset()
   end)
 
-  it("of references leave out what holds memory that was too small #compiled", function()
+  it("of references do not include those to outgrown memory #compiled", function()
     local own = rg.new { allocations = "check", threads = 2 }
     own.kernel [=[function()
       local a = rg.list(rg.i32)
@@ -830,7 +830,7 @@ describe("kernel:compile #compiled", function()
 end)
 
 describe("an array of arrays that a kernel would return", function()
-  it("stays there with arch lua, which says so", function()
+  it("cannot be returned with arch lua, which says so", function()
     if not is_lua then return end
     local k = rg.kernel [=[function() return rg.list(rg.array_type(rg.i32)) end]=]
     local err, trace = support.failure(k), nil
@@ -842,7 +842,7 @@ describe("an array of arrays that a kernel would return", function()
 end)
 
 describe("counting #compiled", function()
-  it("is left out where something else holds the array, as explain says", function()
+  it("is omitted where something else holds the array, as explain() reports", function()
     local k = rg.kernel [=[
     local function sum(a: array(i32), n: i32): i32
       if n == 0 then return 0 end

@@ -54,7 +54,7 @@ describe("arch cuda #compiled #cpu", function()
       .. "7.0, and 7.5 is the lowest that can be used", refusal "PTX_CAPABILITY=70")
   end)
 
-  it("says what a driver has against the code of a kernel", function()
+  it("reports why a driver refuses the code of a kernel", function()
     local said = run("PTX_VERSION=11000 PTX_CAPABILITY=90", [[
       rg.init { arch = "cuda" }
       local x = rg.field(rg.i32, 4)
@@ -354,7 +354,7 @@ describe("arch cuda #compiled #cpu", function()
     assert.matches("16$", said)
   end)
 
-  it("moves only what the host looks at and changes in a sparse tree, and once", function()
+  it("moves only what the host reads and changes in a sparse tree, and only once", function()
     local said = run("RG_STRESS= PTX_TRACE=1", [[
       rg.init { arch = "cuda" }
       local x, far = rg.field(rg.f32), rg.field(rg.f32)
@@ -439,7 +439,7 @@ describe("arch cuda #compiled #cpu", function()
     assert.equal(expected, said:sub(-#expected))
   end)
 
-  it("visits single cells of a tree where it is, by a launch of one thread each", function()
+  it("visits single cells of a tree on the GPU, by a launch of one thread each", function()
     local text = [[
       local x, v, b, h, l, w = rg.field(rg.f32), rg.field(rg.vec3), rg.field(rg.i8),
         rg.field(rg.i64), rg.field(rg.i32), rg.field(rg.vec2)
@@ -510,7 +510,7 @@ describe("arch cuda #compiled #cpu", function()
     assert.equal(expected, said)
   end)
 
-  it("fills and copies where the elements are, and queues what a client writes and reads later",
+  it("fills and copies on the GPU, and queues a client's writes and deferred reads",
     function()
     local text = [[
       local x, s, v = rg.field(rg.f32, 300, 300), rg.field(rg.f32), rg.field(rg.vec3)
@@ -596,7 +596,7 @@ describe("arch cuda #compiled #cpu", function()
     end
   end)
 
-  it("fills and copies what has bits, and lists, where the elements are", function()
+  it("fills and copies bitmasked cells and lists on the GPU", function()
     local text = [[
       local s, t, b, c = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.i32), rg.field(rg.i32)
       local one, l, m, n = rg.field(rg.f64), rg.field(rg.i32), rg.field(rg.i16), rg.field(rg.f32)
@@ -630,7 +630,7 @@ describe("arch cuda #compiled #cpu", function()
     assert.is_true(moved_alike(text) < 32768)
   end)
 
-  it("copies between sparse trees, and into tables, where the elements are", function()
+  it("copies between sparse trees, and into tables, on the GPU", function()
     local text = [[
       local a, b, c, d, e, v, h, g, l, m = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.f32),
         rg.field(rg.f32), rg.field(rg.f32, 96, 60), rg.field(rg.vec3), rg.field(rg.i64),
@@ -707,7 +707,7 @@ describe("arch cuda #compiled #cpu", function()
     assert.equal("305 1515\nof another\n306", (said:gsub("device: [^\n]*\n", "")))
   end)
 
-  it("copies fields that lie alike where their elements are", function()
+  it("copies fields of equal layout on the GPU", function()
     local text = [[
       local x, y = rg.field(rg.vec2, 90, 70), rg.field(rg.vec2, 90, 70)
       local aos = rg.field { type = rg.vec2, shape = { 90, 70 }, layout = "aos" }
@@ -961,7 +961,7 @@ describe("arch cuda #compiled #cpu", function()
     end
   end)
 
-  it("describes no code of a clear, as none is run", function()
+  it("describes no code for a clear, which runs none", function()
     assert.equal("1", run("", [[
       rg.init { arch = "cuda" }
       local block = rg.tree():pointer("i", 8)
@@ -1097,7 +1097,7 @@ describe("arch cuda #compiled #cpu", function()
     end)
   end)
 
-  it("gives a tree what a launch may need, no more than it can fill, and takes back the rest",
+  it("gives a tree memory for a launch, never more than it can fill, and takes back the rest",
     function()
     local function mapped(said)
       local bytes = 0
@@ -1146,7 +1146,7 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
-  it("reports one launch at a time where that is asked for", function()
+  it("reports one launch at a time on request", function()
     assert.equal("false kernel.assert", run("RG_ASYNC=off", [[
       rg.init { arch = "cuda" }
       local ok, e = pcall(rg.kernel(function()
@@ -1156,7 +1156,7 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
-  it("keeps what the driver makes of kernels on disk", function()
+  it("keeps the driver's compiled code of kernels on disk", function()
     local folder = os.tmpname()
     os.remove(folder)
     local text = [[
@@ -1190,7 +1190,7 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
-  it("says when a launch alone wants more than the room it had", function()
+  it("says when a single launch needs more memory than it was given", function()
     local said = run("RG_STRESS=tiny_chunks", [[
       rg.init { arch = "cuda" }
       local x = rg.field(rg.i32)
@@ -1207,7 +1207,7 @@ describe("arch cuda #compiled #cpu", function()
     assert.matches("\n1$", said)
   end)
 
-  it("works without memory that is mapped later", function()
+  it("works with a driver that cannot map memory later", function()
     assert.equal("13", run("PTX_NO_VMM=1", [[
       rg.init { arch = "cuda" }
       local s = rg.field(rg.i32)
@@ -1279,7 +1279,7 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
-  it("that is lost takes along what it alone has of counted arrays, and says so", function()
+  it("loses the newest contents of counted arrays with the GPU, and says so", function()
     local said = run("PTX_FAIL_LAUNCH=4", [[
       rg.init { arch = "cuda" }
       local step = rg.kernel [=[function(a: array(i32))
@@ -1463,7 +1463,7 @@ describe("arch cuda #compiled #cpu", function()
   end)
 
   -- Of four arrays that go, the pages serve two that are twice as large: holes are addresses.
-  it("has an arena for what is large, whose memory moves to where it is needed", function()
+  it("has an arena for large blocks, whose memory moves to where it is needed", function()
     local text = [[
       rg.init { arch = "cuda" }
       local ffi = require "ffi"
@@ -1955,7 +1955,7 @@ describe("arch cuda #compiled #cpu", function()
     end]=]
   ]==]
 
-  it("reaches arrays of Lua's, whose handles outlive a fault", function()
+  it("accesses arrays of Lua, whose handles outlive a fault", function()
     assert.matches("4 7 7\ndevice.lost\ntrue 4$", run("PTX_FAIL_LAUNCH=30", shared .. [[
       add(list, x)
       print(#list, x[0], list[0] + list[1] + list[2] + list[3])
@@ -1973,7 +1973,7 @@ describe("arch cuda #compiled #cpu", function()
     ]]):gsub("device:[^\n]*\n", "", 1))
   end)
 
-  it("has room for them in each task, be there another just before it", function()
+  it("has room for them in each task, also right after another one", function()
     assert.equal("true 6 6", run("", [==[
       rg.init { arch = "cuda" }
       local l, m = rg.list(rg.array_type(rg.f32)), rg.list(rg.array_type(rg.f32))
@@ -1985,7 +1985,7 @@ describe("arch cuda #compiled #cpu", function()
     ]==]))
   end)
 
-  it("uses most of the memory that they lie in, however many threads there are", function()
+  it("uses most of the memory that is reserved for them, however many threads there are", function()
     local said = run("PTX_PROCESSORS=132 PTX_TRACE=1", [==[
       rg.init { arch = "cuda" }
       local k, lists = rg.kernel [=[function(l: array(i32))
@@ -2001,7 +2001,7 @@ describe("arch cuda #compiled #cpu", function()
     assert.matches("\n3$", said)
   end)
 
-  it("takes memory for them that the host gave back", function()
+  it("reuses memory for them that the host freed", function()
     local said = run("PTX_TRACE=1", [==[
       rg.init { arch = "cuda" }
       local list = rg.list(rg.array_type(rg.f32))
@@ -2061,7 +2061,7 @@ describe("arch cuda #compiled #cpu", function()
     ]==]))
   end)
 
-  it("refuses them by name where the driver shows none of the host's memory", function()
+  it("refuses them by name if the driver cannot access host memory", function()
     local said = run("PTX_NO_REGISTER=1", shared .. [[
       local ok, e = pcall(add, list, x)
       print(ok, e.code, e.message)

@@ -17,7 +17,7 @@ end
 before_each(function() own = rg.new { debug = true, threads = 3 } end)
 after_each(function() own.reset() end)
 
-describe("an index outside, with debug = true", function()
+describe("an index out of bounds, with debug = true", function()
   it("of a field ends the launch, read or written, and the runtime goes on", function()
     local x = own.field(rg.f32, 8)
     assert.same({ "index.range", "index 8 is outside 'x', whose shape is 8", "x[i + 1]", "7" },
@@ -50,7 +50,7 @@ describe("an index outside, with debug = true", function()
     assert.truthy(tostring(e):find("'put' is called here", 1, true))
   end)
 
-  it("of a view, a method, a list's cell or a vector is one, too", function()
+  it("is also found in a view, a method, a cell of a list or a vector", function()
     local x, y = own.field(rg.i32, 4, 4), own.field(rg.i32)
     local lists = own.root:dense("i", 4):dynamic("j", 16)
     lists:place(y)
@@ -76,7 +76,7 @@ describe("an index outside, with debug = true", function()
     end
   end)
 
-  it("is none where the kernel looks first", function()
+  it("is no error if the kernel checks it first", function()
     local x = own.field(rg.i32, 8)
     x:fill(1)
     local k = own.kernel([[function(n)
@@ -101,7 +101,7 @@ describe("an index outside, with debug = true", function()
     assert.equal(0, y:append(2, 7))
   end)
 
-  it("of an array is one, whatever its extents", function()
+  it("is found in an array, whatever its extents", function()
     local k = own.kernel("function(a, n) a[n][1] = a[n - 1][0] + 1 end")
     k(own.array(own.i32, 4, 2), 3)
     k(own.array(own.i32, 9, 2), 8)
@@ -112,7 +112,7 @@ describe("an index outside, with debug = true", function()
       failure(k, own.array(own.i32, 8, 2), 0).message)
   end)
 
-  it("of an axis without bounds is never one", function()
+  it("does not exist on an unbounded axis", function()
     local x = own.field(rg.i32)
     own.root:hash("i"):dense("i", 4):place(x)
     own.kernel("function(n) x[n] = 5 end", { x = x })(-12345)
@@ -154,7 +154,7 @@ describe("integers, with debug = true", function()
     end
   end)
 
-  it("may wrap where that is written: unsigned, bits, conversions", function()
+  it("may wrap where that is intended: unsigned types, bit operators, conversions", function()
     local text = "function(a: i32, b: i32) return %s end"
     for expression, expected in pairs {
       ["rg.u32(a) * 3 + rg.u32(b)"] = 4,
@@ -216,7 +216,7 @@ describe("updates of integers, with debug = true", function()
     } do assert.equal(message, outcome(body, 8), body) end
   end)
 
-  it("of reductions are one by their result, not by what workers have on the way", function()
+  it("of reductions are an error by their result, not by partial sums of workers", function()
     for body, expected in pairs {
       ["local s = 2147483600 for i in rg.range(2) do s += 60 * i end return s"] =
         "'s' becomes 2147483660, more than an i32 holds",
@@ -233,7 +233,7 @@ describe("updates of integers, with debug = true", function()
   end)
 end)
 
-describe("a numeric for up to a u64 that no i64 holds", function()
+describe("a numeric for up to a u64 that does not fit an i64", function()
   it("goes on until it is left, with and without debug = true", function()
     local text = [[function(n: u64)
       local last = -1
@@ -302,14 +302,14 @@ describe("a local without a value, with debug = true", function()
     assert.same({ "local.unset", "5" }, { e[1], e[4] })
   end)
 
-  it("has one component after another #compiled", function()
+  it("is tracked component by component #compiled", function()
     local text = "function() local v: vec3 v.x = 1 v.y = 2 return %s end"
     assert.equal(3, own.kernel(text:format "v.x + v.y")())
     assert.equal("'v' has no value yet", message_of("local.unset", text:format "v.z"))
     assert.equal("'v' has no value yet", message_of("local.unset", text:format "v:norm()"))
   end)
 
-  it("has its value of the iteration alone", function()
+  it("does not keep the value of another iteration", function()
     assert.equal("'v' has no value yet", message_of("local.unset", [[function()
       local sum = 0
       for k = 1, 3 do
@@ -323,7 +323,7 @@ describe("a local without a value, with debug = true", function()
 end)
 
 describe("debug", function()
-  it("takes a table of checks that are off", function()
+  it("takes a table of checks to switch off", function()
     own.reset()
     own = rg.new { debug = { reads = false, locals = false } }
     local x = own.field(rg.f32, 8)
@@ -363,7 +363,7 @@ describe("the race detector #compiled", function()
     own = rg.new()
   end)
 
-  it("sees arrays, vectors' components, several axes and calls", function()
+  it("finds races in arrays, in components, on several axes and in calls", function()
     local a, v = own.array(rg.i32, 8, 8), own.field(rg.vec2, 4)
     assert.same({ "iteration 1, 0 writes 'a' at 0, 1, which iteration 0, 1 reads", "a[j][i]",
       "a[i][j]" }, race("function(a) for i, j in rg.range(8, 8) do a[j][i] = a[i][j] end end",
@@ -379,7 +379,7 @@ describe("the race detector #compiled", function()
     assert.truthy(tostring(e):find("'put' is called here", 1, true))
   end)
 
-  it("sees sparse trees, with offsets and without bounds", function()
+  it("finds races in sparse trees, with offsets and without bounds", function()
     local x, y = own.field(rg.i32), own.field(rg.i32)
     own.root:pointer("i", 16):dense("i", 8):place(x)
     own.root:hash("ij"):dense("ij", 4):place(y)
@@ -399,7 +399,7 @@ describe("the race detector #compiled", function()
       end end]], captures))
   end)
 
-  it("leaves alone what is no race", function()
+  it("reports nothing that is not a race", function()
     local x, y = own.field(rg.f32, 256), own.field(rg.f32, 256)
     own.kernel([[function()
       for i in rg.range(256) do x[i] = i end
@@ -414,7 +414,7 @@ describe("the race detector #compiled", function()
     end]], { x = x, y = y })()
   end)
 
-  it("holds the promise of :independent()", function()
+  it("checks the promise of :independent()", function()
     local x = own.field(rg.i32, 8)
     local text = "function() for i in rg.range(8):independent() do x[%s] += 1 end end"
     own.kernel(text:format "7 - i", { x = x })()
@@ -422,7 +422,7 @@ describe("the race detector #compiled", function()
       race(text:format "i % 4", { x = x })[1])
   end)
 
-  it("can be left out", function()
+  it("can be switched off", function()
     own.reset()
     own = rg.new { debug = { races = false } }
     local x = own.field(rg.f32, 8)
@@ -484,8 +484,8 @@ describe("a watched field #compiled", function()
   end)
 end)
 
-describe("a function that calls itself, with debug = true", function()
-  it("is checked as the rest is, and names the iteration", function()
+describe("a recursive function, with debug = true", function()
+  it("is checked like other code, and names the iteration", function()
     local f = own.field { type = rg.i32, shape = { 3, 100 }, name = "f" }
     local text = [=[
       local function sum(row, l: i32, r: i32): i32

@@ -182,7 +182,7 @@ describe("a square matrix in a kernel", function()
     for n = 2, 4 do check_kinds(n, "f32", 2 ^ -24, 2 ^ -126) end
   end)
 
-  it("of numbers that are not finite gives none, and ends", function()
+  it("gives NaNs if it is not finite, and the loops end", function()
     local k = rg.kernel "function(m) local U, S, V = m:svd() return S[0][0], (rg.sym_eig(m))[0] end"
     for _, number in ipairs { 0 / 0, 1 / 0 } do
       local s, w = k(rg.mat3(number, 1, 0, 0, 1, 0, 0, 0, 1))
@@ -190,7 +190,7 @@ describe("a square matrix in a kernel", function()
     end
   end)
 
-  it("has its eigenvalues in order also where rounding decides", function()
+  it("has its eigenvalues in order even where rounding decides", function()
     local k = rg.kernel "function(m) return (rg.sym_eig(m)) end"
     local e = 2 ^ -24
     local w = k(rg.mat3(1 + 2 * e, e, -2 * e, e, 1 - e, 0, -2 * e, 0, 1))
@@ -271,13 +271,13 @@ describe("a square matrix in a kernel", function()
     end
   end)
 
-  it("makes floats of integers, and one value where one is taken", function()
+  it("gives floats for integers, and only the first result if one is taken", function()
     local w = rg.kernel "function() return (rg.sym_eig(rg.mat(2, 2, rg.i32)(2, 1, 1, 2))) end"()
     assert.is_near(1, w[0], 1e-6)
     assert.is_near(3, w[1], 1e-6)
   end)
 
-  it("must be one", function()
+  it("must be square", function()
     local function fails(e) return failure(rg.kernel("function() return " .. e .. " end")).code end
     assert.equal("type.mismatch", fails "rg.svd(rg.vec2(1))")
     assert.equal("type.mismatch", fails "rg.polar(rg.mat(2, 3, rg.f32)(1))")

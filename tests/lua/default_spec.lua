@@ -8,8 +8,8 @@ local function scale(v, by, shift)
   return v * by + shift
 end
 
-describe("a parameter that a call does not give", function()
-  it("has its default", function()
+describe("an omitted parameter", function()
+  it("has its default value", function()
     local k = rg.kernel(function(v)
       return scale(v), scale(v, 2), scale(v, 2, 1), scale(v, nil, 1)
     end)
@@ -45,7 +45,7 @@ describe("a parameter that a call does not give", function()
     assert.same({ 1, 2 }, { x[3], y[3] })
   end)
 
-  it("keeps what is known of its default, and of what is given", function()
+  it("is known at compile time if its default or its argument is", function()
     local function sum(n)
       n = n or 3
       local s = 0
@@ -57,7 +57,7 @@ describe("a parameter that a call does not give", function()
     assert.same({ 10, 15 }, { k() })
   end)
 
-  it("may be assigned again", function()
+  it("may be assigned to", function()
     local function down(v, n)
       n = n or 4
       while n > 0 do v = v + n n = n - 1 end
@@ -95,7 +95,7 @@ describe("a parameter that a call does not give", function()
     assert.equal(rg.vec2(4, 3), b)
   end)
 
-  it("may be one of a kernel", function()
+  it("may belong to a kernel", function()
     local x = rg.field(rg.i32, 8)
     local k = rg.kernel(function(n, v --[[: f32]], b)
       n = n or 3
@@ -112,7 +112,7 @@ describe("a parameter that a call does not give", function()
     assert.same({ 7, 2 }, { t(), t(2) })
   end)
 
-  it("may be one of a function that calls itself", function()
+  it("may belong to a recursive function", function()
     local function count(n --[[: i32]], step --[[: i32]]) --[[: i32]]
       step = step or 1
       if n <= 0 then return 0 end
@@ -123,8 +123,8 @@ describe("a parameter that a call does not give", function()
   end)
 end)
 
-describe("a mistake with a parameter that is not given", function()
-  it("is its use", function()
+describe("a mistake with an omitted parameter", function()
+  it("is to use it without a default", function()
     local function twice(v, n) return v * n end
     local err = failure(rg.kernel(function(v) return twice(v) end), 3)
     assert.equal("name.nil", err.code)

@@ -40,7 +40,7 @@ local function expect(codes, text, captures, ...)
 end
 
 describe("several errors in one kernel", function()
-  it("are all said, each with its place, sentence and hint", function()
+  it("are all reported, each with its position, message and hint", function()
     local failed = expect("name.unknown type.float_to_int type.condition", [[function(n)
   x[0] = ^lenght
   for i in rg.range(8) do
@@ -92,7 +92,7 @@ hint: compare it: x[i] ~= 0]], (tostring(failed):gsub("[^\n]-:(%d+:%d+: )", "ker
 end]], {}, 1)
   end)
 
-  it("have none that follow from another: what failed to get a value is silent", function()
+  it("do not follow from each other: uses of a value that failed are not reported", function()
     expect("name.unknown name.unknown type.unknown", [[function()
   local a, b = ^lenght, 1
   local c
@@ -109,7 +109,7 @@ end]], {}, 1)
 end]])
   end)
 
-  it("say a name that is not there once", function()
+  it("report an unknown name once", function()
     expect("name.unknown", "function()\n  x[0] = ^lenght\n  x[1] = lenght + 1\n  while lenght > \z
       2 do x[2] = 1 end\nend")
   end)
@@ -127,8 +127,8 @@ end]])
   end)
 end)
 
-describe("a fault of grammar", function()
-  it("hides no other one", function()
+describe("a syntax error", function()
+  it("hides no other error", function()
     expect(("syntax "):rep(8) .. "syntax", [[function(n)
   local a =
   ^local b = 2
@@ -200,7 +200,7 @@ describe("a note", function()
     expect_note("'b' becomes a bool here", "function(n)\n  local b = n ^> 2\n  b = 1\nend", {}, 1)
   end)
 
-  it("shows what a statement contradicts", function()
+  it("shows the statement that another one contradicts", function()
     expect_note("it is declared here, outside the loop",
       "function()\n  local ^t = 0\n  for i in rg.range(8) do t = i end\n  return t\nend")
     expect_note("'f' is declared here",

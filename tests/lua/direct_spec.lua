@@ -39,7 +39,7 @@ local function right_side(A)
 end
 
 describe("a direct solver", function()
-  it("names the Debian package of a library that is missing", function()
+  it("names the Debian package of a missing library", function()
     local err = failure(foreign.open, { soname = "libnowhere.so.9", package = "libnowhere9",
       what = "this test" })
     assert.equal("library.missing", err.code)

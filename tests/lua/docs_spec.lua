@@ -161,7 +161,7 @@ describe("the site of the documentation #compiled", function()
     end)
   end)
 
-  it("is opened by `regolith docs`, which says where it is, or how to make it", function()
+  it("is opened by `regolith docs`, which prints where it is, or how to build it", function()
     local prefix = os.tmpname()
     os.remove(prefix)
     local program = os.getenv "RG_LIBRARY":match "^(.*)/" .. "/bin/regolith"

@@ -54,7 +54,7 @@ kernel:4: x[i] = 1
       note("rg.range(64)", "k[k[i] * 7 % 64] = k[k[i] * 7 % 64] + 1"))
   end)
 
-  it("says what runs in parallel and what serially, and why #compiled", function()
+  it("says which loops run in parallel and which serially, and why #compiled", function()
     local x = rg.field(rg.f32, 8, 8)
     local notes = notes_of(text_of [=[function(n)
   for k = 1, n do
@@ -229,7 +229,7 @@ describe("a range that is empty as written", function()
     return all:find("warning: this range begins at", 1, true) ~= nil
   end
 
-  it("is named where its begin lies after its end #compiled", function()
+  it("is reported where its begin is after its end #compiled", function()
     assert.is_true(warns "for i in rg.range({ 10, 1 }) do x[i] = 1 end")
     assert.is_true(warns "for i, j in rg.range(8, { 0, -1 }) do x[i] = j end")
     assert.is_false(warns "for i in rg.range({ 1, 1 }) do x[i] = 1 end")
@@ -250,7 +250,7 @@ describe("a stencil in place", function()
     return all:find("is computed here from another one", 1, true) ~= nil
   end
 
-  it("is named where an iteration reads what another writes #compiled", function()
+  it("is reported where an iteration reads what another one writes #compiled", function()
     assert.is_true(warns "for i in rg.range({ 1, 63 }) do x[i] = 0.5 * (x[i - 1] + x[i + 1]) end")
     assert.is_true(warns "for i in rg.range({ 1, n }) do local s = x[i - 1] + x[i] x[i] = s end")
     assert.is_true(warns "for i in rg.range(64) do if i > 0 then x[i] = x[i - 1] end end")
@@ -260,7 +260,7 @@ describe("a stencil in place", function()
     assert.is_true(warns "for i in tree:active() do tree[i] = tree[i + 1] end")
   end)
 
-  it("is not given where readers and writers may be separate #compiled", function()
+  it("is not reported where readers and writers may be separate #compiled", function()
     assert.is_false(warns "for i in rg.range({ 1, 63 }):serial() do x[i] = x[i - 1] end")
     assert.is_false(warns "for i in rg.range(63):independent() do x[i] = x[i + 1] end")
     assert.is_false(warns "for i in rg.range(1) do x[i] = x[i + 1] end")
@@ -293,7 +293,7 @@ describe("an index that is a product of i32", function()
     return all:find("is a product of i32", 1, true) ~= nil
   end
 
-  it("is named where the axis is longer than it counts #compiled", function()
+  it("is reported where the axis has more cells than an i32 can count #compiled", function()
     assert.is_true(warns "for i, j in rg.range(8, 8) do long[i * 65536 + j] = 1 end")
     assert.is_true(warns "for i in rg.range(8) do short[i] = long[(i + 1) * n] end")
     assert.is_true(warns "for i in rg.range(8) do long[(i << 16) + 1] = 1 end")
@@ -303,7 +303,7 @@ describe("an index that is a product of i32", function()
   end)
 end)
 
-describe("what is only nearly an update", function()
+describe("an assignment that is almost an update", function()
   local x, y = rg.field(rg.f32, 64), rg.field(rg.i32, 64)
 
   local function warns(body)
@@ -311,7 +311,7 @@ describe("what is only nearly an update", function()
     return all:find("warning: an element of 'x' is read and then written here", 1, true) ~= nil
   end
 
-  it("is named where two iterations can meet #compiled", function()
+  it("is reported where two iterations can meet #compiled", function()
     assert.is_true(warns "for i in rg.range(8) do x[0] = 0.5 * (x[0] + 1) end")
     assert.is_true(warns "for i, j in rg.range(8, 8) do x[i] = 1 - x[i] end")
     assert.is_true(warns "for i in rg.range(8) do x[i // 2] = 1 - x[i // 2] end")
@@ -321,7 +321,7 @@ describe("what is only nearly an update", function()
     assert.is_true(warns "for i in rg.range(8) do for k = 0, 3 do x[k] = 1 - x[k] end end")
   end)
 
-  it("is not where they cannot, or where it is an update #compiled", function()
+  it("is not reported where they cannot, or where it is an update #compiled", function()
     assert.is_false(warns "for i in rg.range(8) do x[i] = 0.5 * (x[i] + 1) end")
     assert.is_false(warns "for i, j in rg.range(8, 8) do x[i * n + j] = 1 - x[i * n + j] end")
     assert.is_false(warns "for i in rg.range(8):independent() do x[y[i]] = 1 - x[y[i]] end")
@@ -330,7 +330,7 @@ describe("what is only nearly an update", function()
     assert.is_false(warns "x[0] = 1 - x[0] for i in rg.range(8):serial() do x[0] = 1 - x[0] end")
   end)
 
-  it("is given once per kernel #compiled", function()
+  it("is reported once per kernel #compiled", function()
     local path = os.tmpname()
     local file = assert(io.open(path, "w"))
     file:write [[

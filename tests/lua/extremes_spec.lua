@@ -29,7 +29,7 @@ describe("a loop that ends where its type ends", function()
     assert.equal(0, iterations("for k in rg.range({ a, b })", nil, high, low))
   end)
 
-  it("counts narrow and unsigned types to their ends", function()
+  it("counts to the limits of narrow and unsigned types", function()
     assert.equal(8, rg.kernel "function(a: i8) local n = 0 for k = a, rg.i8(127) do n += 1 end \z
       return n end"(120))
     assert.equal(6, rg.kernel "function(a: u32) local n = 0 for k = a, a + 5 do n += 1 end \z
@@ -55,7 +55,7 @@ end)
 describe("integers of 64 bits", function()
   local odd = 9007199254740993LL -- no double
 
-  it("pass through arguments, captures, results, locals and reductions whole", function()
+  it("pass through arguments, captures, results, locals and reductions exactly", function()
     local captured = -odd
     local a, b, c, d = rg.kernel(function(v)
       local sum, most = rg.i64(0), 18446744073709551600ULL
@@ -68,7 +68,7 @@ describe("integers of 64 bits", function()
     assert.is_true(a == odd and b == -odd and c == 10 * odd and d == 18446744073709551615ULL)
   end)
 
-  it("pass through fields and their whole reads and writes from Lua", function()
+  it("pass through fields, and through bulk reads and writes from Lua", function()
     for _, values in ipairs { { rg.i64, high, low, odd }, { rg.u64, 18446744073709551615ULL, 0ULL,
       9223372036854775809ULL } } do
       local x, y = rg.field(values[1], 3), rg.field(values[1], 3)
@@ -85,7 +85,7 @@ describe("integers of 64 bits", function()
     end
   end)
 
-  it("divide, and meet the ends, as narrower ones do", function()
+  it("divide, and reach their limits, as narrower ones do", function()
     local k = rg.kernel "function(a: i64, b: i64) return a // b, a % b, math.floor(a / b), \z
       math.ceil(a / b) end"
     local function is(a, b, ...)
@@ -139,7 +139,7 @@ describe("a tree with more cells than 32 bits count", function()
     assert.equal(17179869183LL, last)
   end)
 
-  it("takes indices that a kernel computes in 64 bits, and has an outside", function()
+  it("takes indices that a kernel computes in 64 bits, and checks bounds", function()
     local x = line()
     local k = rg.kernel [[function(x, a: i64)
       for i in rg.range({ a, a + 5 }) do x[i] = i % 1000 end

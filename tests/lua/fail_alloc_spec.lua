@@ -1,5 +1,5 @@
 -- Memory that fails once, at every place where it can.
-describe("an allocation that fails", function()
+describe("a failed allocation", function()
   it("is an error wherever it happens, and the same process computes right afterwards", function()
     local whole = 0
     for n = 1, 20000 do

@@ -61,7 +61,7 @@ describe("the memory of a dense field", function()
 end)
 
 describe("a field", function()
-  it("begins with zeros and keeps what is written", function()
+  it("is zero at first and keeps what is written", function()
     local x = rg.field(rg.f32, 4, 5)
     assert.equal(0, x[3][4])
     x[3][4] = 7
@@ -92,7 +92,7 @@ describe("a field", function()
     assert.equal("field f64 [7]", tostring(rg.field("f64", 7)))
   end)
 
-  it("takes extents one by one, and says so of a list", function()
+  it("takes extents one by one, and an error says so for a list", function()
     for _, make in ipairs { rg.field, rg.array } do
       local e = failure(make, rg.f32, { 16, 16 })
       assert.matches("takes options by name in a table, not a list", e.message)
@@ -213,7 +213,7 @@ describe("a field", function()
     assert.matches("have no 'band'", failure(function() rg.field(rg.f32, 2):band(1, 1) end).message)
   end)
 
-  it("goes to a table and back", function()
+  it("is converted to a table and back", function()
     local x, block = sparse(rg.f32, "ij", 2, 2)
     x:from_table { { 0, 0, 1, 2 }, { 0, 0, 3, 4 }, { 0, 0, 0, 0 }, { 0, 0, 0, 0 } }
     assert.equal(1, block:count())
@@ -291,7 +291,7 @@ describe("a field", function()
     assert.equal(7, x[7])
   end)
 
-  it("may be collected while a row of it is left: the row says so", function()
+  it("may be collected while a row of it exists: the row reports that", function()
     local row = rg.field(rg.i32, 3, 3)[1]
     collectgarbage()
     collectgarbage()
@@ -356,7 +356,7 @@ describe("a wrong use of a field", function()
     assert.equal("argument.invalid", failure(function() x.shape = 1 end).code)
   end)
 
-  it("is a type that does not exist", function()
+  it("is to name a type that does not exist", function()
     local failed = failure(rg.field, "f23", 4)
     assert.equal("type.unknown", failed.code)
     assert.matches("did you mean 'f32'", failed.hint)
@@ -364,7 +364,7 @@ describe("a wrong use of a field", function()
     assert.equal("argument.invalid", failure(rg.field).code)
   end)
 
-  it("is an extent or offset that is no whole number, or past those that Lua counts", function()
+  it("is an extent or offset that is not a whole number, or too large for Lua's numbers", function()
     local function of(options)
       options.type = rg.f32
       return failure(rg.field, options).message
@@ -377,7 +377,7 @@ describe("a wrong use of a field", function()
       of { shape = 2 ^ 53 })
   end)
 
-  it("is a shape that no field has", function()
+  it("is to give an invalid shape", function()
     for _, shape in ipairs { { 0 }, { -1 }, { 1.5 }, { "ten" }, { 1, 2, 3, 4, 5, 6, 7, 8, 9 } } do
       assert.equal("argument.invalid", failure(rg.field, rg.f32, unpack(shape)).code)
     end
@@ -423,7 +423,7 @@ describe("a row of a field", function()
     assert.equal("argument.invalid", failure(rg.field, { type = rg.i32, shape = "4" }).code)
   end)
 
-  it("takes booleans for booleans alone from tables", function()
+  it("takes from tables only booleans for elements of type bool", function()
     for name, t in pairs { i32 = { true, false }, i64 = { 1LL, true }, bool = { 1, 0 } } do
       local ok, refused = pcall(function() rg.field(rg[name], 2):from_table(t) end)
       assert.is_false(ok, name)

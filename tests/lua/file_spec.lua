@@ -80,7 +80,7 @@ local function writers()
   }
 end
 
-describe("what writes files", function()
+describe("every function that writes files", function()
   local function kind_of(name)
     local pipe = io.popen(("stat -c %%F '%s'; ls '%s'*"):format(name, name:match "^(.*)%.%w+$"))
     local answer = pipe:read "*a"
@@ -88,7 +88,7 @@ describe("what writes files", function()
     return answer
   end
 
-  it("refuses what is no regular file, and leaves it", function()
+  it("refuses a path that is not a regular file, and leaves it unchanged", function()
     for ending, write in pairs(writers()) do
       for kind, make in pairs { ["a FIFO"] = "mkfifo", ["a folder"] = "mkdir" } do
         local name = path("_other" .. ending)
@@ -209,7 +209,8 @@ describe("rg.points", function()
 end)
 
 describe("rg.mesh", function()
-  it("is the same of a field without bounds as of a dense one, and keeps its options", function()
+  it("is the same for an unbounded field as for a dense one, and leaves its options \z
+    unchanged", function()
     local hash, dense = rg.field(rg.f32), rg.field(rg.f32, 8, 8, 8)
     rg.root:hash("ijk"):dense("ijk", 4):place(hash)
     for i = 0, 7 do
@@ -285,7 +286,7 @@ describe("rg.mesh", function()
     assert.equal(m.triangle_count, faces)
   end)
 
-  it("has no holes, whatever the corners", function()
+  it("has no holes, whatever the values at the corners", function()
     local n, state = 9, 1
     local x = rg.field(rg.f64, n, n, n)
     for i = 1, n - 2 do
@@ -473,7 +474,7 @@ with zipfile.ZipFile(sys.argv[1], "w", zipfile.ZIP_DEFLATED) as out:
     assert.equal("io.failed", failure(rg.numpy.read, name).code)
   end)
 
-  it("has every NaN as one, whatever its bits", function()
+  it("gives all NaNs the same bits", function()
     local name = path ".npy"
     for kind, bytes in pairs { f32 = "\0\255\255\255", f64 = "\1\0\0\0\0\0\251\255" } do
       rg.numpy.write(name, rg.field(rg[kind], 200))

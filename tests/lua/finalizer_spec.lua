@@ -73,7 +73,7 @@ describe("a finalizer that calls the module", function()
     assert.equal("0 true true true", said)
   end)
 
-  it("may be the last to run: handles of a closed state are gone, and say so", function()
+  it("may run last: handles of a closed state raise an error that says so", function()
     local text = [[
       local ffi = require "ffi"
       local rg = require "regolith"
@@ -141,7 +141,8 @@ describe("a finalizer that calls the module", function()
     for _ = 1, 2 do assert.equal("200 true", run_text(text)) end
   end)
 
-  it("is no metamethod: an __index must not launch the kernel whose captures are read", function()
+  it("is not a metamethod: an __index must not launch the kernel whose captures are \z
+    read", function()
     assert.equal("runtime.busy 3", run_text [[
       local rg = require "regolith"
       local other = rg.kernel(function(a) return a end)

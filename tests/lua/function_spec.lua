@@ -30,13 +30,13 @@ describe("a function called in a kernel", function()
     assert.equal(2 * 49, x[7])
   end)
 
-  it("has the types of each call's arguments", function()
+  it("is compiled for the types of each call's arguments", function()
     local k = rg.kernel(function(a --[[: i32]], b --[[: f32]])
       return square(a) % 2 == 1 and square(b) or 0 end)
     assert.equal(6.25, k(3, 2.5))
   end)
 
-  it("takes what it captures at every launch", function()
+  it("reads its captures at every launch", function()
     local rate = 2
     local function grow(v) return v * rate end
     local k = rg.kernel(function(v) return grow(v) end)
@@ -99,7 +99,7 @@ describe("a function called in a kernel", function()
     assert.equal(13, k(3))
   end)
 
-  it("makes a captured number an integer that it uses as one", function()
+  it("gives a captured number that it uses as an integer that type", function()
     local x, at = numbers(8), 3
     local function get(i) return x[i] end
     local k = rg.kernel(function() return get(at) end)
@@ -183,14 +183,14 @@ describe("a function called in a kernel", function()
     assert.equal(expected, rg.kernel(function() return collatz(27) end)())
   end)
 
-  it("is zero where it falls off its end", function()
+  it("returns zero where it ends without a return", function()
     local function positive(v) if v > 0 then return v end end
     local k = rg.kernel(function(v) return positive(v) + 1 end)
     assert.equal(4, k(3))
     assert.equal(1, k(-3))
   end)
 
-  it("may give nothing, and write", function()
+  it("may return nothing, and write", function()
     local x = numbers(8)
     local function clear(f, i)
       if i < 3 then return end
@@ -201,7 +201,7 @@ describe("a function called in a kernel", function()
     assert.equal(0, x[3])
   end)
 
-  it("updates what iterations share", function()
+  it("updates elements that iterations share", function()
     local total = rg.field { type = rg.i32, shape = {} }
     local function note(f, v) f[0] = f[0] + v end
     rg.kernel(function() for i in rg.range(1000) do note(total, i) end end)()
@@ -231,7 +231,7 @@ describe("a function called in a kernel", function()
     assert.equal(0, k(0))
   end)
 
-  it("steers a while of the host region", function()
+  it("decides a while loop of the host region", function()
     local x = numbers(4)
     local function halve() for i in rg.range(4) do x[i] = x[i] / 2 end end
     local k = rg.kernel(function()
@@ -291,7 +291,7 @@ describe("a function called in a kernel", function()
     assert.equal(compiles, rg.stats().compiles)
   end)
 
-  it("may be another one from one launch to the next", function()
+  it("may change from one launch to the next", function()
     local shape = { f = square }
     local k = rg.kernel(function(v) return shape.f(v) end)
     assert.equal(9, k(3))
@@ -426,13 +426,13 @@ local function endless(n)
   return endless(n - 1) + endless(n - 2)
 end
 
-describe("a function that calls itself", function()
-  it("is written out as deep as what is known at the compile takes it", function()
+describe("a recursive function", function()
+  it("is expanded as deep as values known at compile time determine", function()
     local k = rg.kernel(function(x) return factorial(5), fibonacci(9), power(x, 13) end)
     assert.same({ 120, 34, 8192 }, { k(2) })
   end)
 
-  it("must end by what is known then", function()
+  it("must end by values known at compile time", function()
     local err = failure(rg.kernel(function(n) return endless(n) end), 3)
     assert.equal("call.invalid", err.code)
     assert.truthy(err.message:find("endless", 1, true) and err.hint:find("rg.static", 1, true))
@@ -476,7 +476,7 @@ describe("a kernel called in a kernel", function()
     assert.equal(3, x[1])
   end)
 
-  it("may be one made of a text, with its helpers and what it captures", function()
+  it("may be made from a text, with its helpers and captures", function()
     local x, own = rg.field(rg.f32, 4), { by = 2 }
     own.x = x
     local inner = rg.kernel([=[
@@ -612,7 +612,7 @@ describe("a function made inside a kernel", function()
       failure(mixed).message)
   end)
 
-  it("is no value, and assigns nothing around it if it calls itself", function()
+  it("is not a value, and assigns no outer local if it is recursive", function()
     local captures = { rg = rg, x = rg.field(rg.f32, 4, 4) }
     for text, message in pairs {
       ["local s = 0 local function g(n: i32) s = s + n if n > 0 then g(n - 1) end end g(1)"] =

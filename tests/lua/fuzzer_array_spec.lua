@@ -55,7 +55,7 @@ describe("the fuzzer of arrays #compiled", function()
     end)
   end)
 
-  it("cuts a failing kernel down to the statement that fails", function()
+  it("reduces a failing kernel to the statement that fails", function()
     math.randomseed(3)
     local case = make.program()
     table.insert(case.body, #case.body, { head = "error(\"here\")" })

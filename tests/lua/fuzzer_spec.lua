@@ -104,7 +104,7 @@ describe("the fuzzer #compiled", function()
     end)
   end
 
-  it("keeps what it found as a file that runs again", function()
+  it("writes a failing kernel to a file that can be run again", function()
     for _, make_case in ipairs { function() return fuzzer.expressions(8, 2) end,
       function() return fuzzer.program(3, 2, 2) end } do
       math.randomseed(5)
@@ -133,7 +133,7 @@ describe("the fuzzer #compiled", function()
     end)
   end
 
-  it("cuts a failing kernel down to the statement that fails", function()
+  it("reduces a failing kernel to the statement that fails", function()
     math.randomseed(7)
     local inputs = fuzzer.inputs()
     local case = fuzzer.expressions(8, 3)

@@ -65,7 +65,7 @@ describe("windows of a GPU's memory #compiled #cpu", function()
     ]])
   end)
 
-  it("reach a part of an array, along its first axis", function()
+  it("may show a part of an array, along its first axis", function()
     holds(2, [[
       local a, other = rg.array(rg.i32, 4000, 2), 1 - comm.rank
       rg.kernel(function(r) for i in rg.range(4000) do a[i][1] = 10000 * r + i end end)(comm.rank)
@@ -81,7 +81,7 @@ describe("windows of a GPU's memory #compiled #cpu", function()
     ]])
   end)
 
-  it("are those of a rank known at run time alone, whose address is a sum", function()
+  it("may be those of a rank known only at run time, whose address is a sum", function()
     holds(3, [[
       local a = rg.array(rg.vec3, 6, 16)
       for i = 0, 5 do for j = 0, 15 do a[i][j] = rg.vec3(comm.rank, i, j) end end
@@ -143,7 +143,7 @@ describe("windows of a GPU's memory #compiled #cpu", function()
     ]])
   end)
 
-  it("lose nothing of what two ranks write side by side", function()
+  it("lose nothing that two ranks write next to each other", function()
     holds(2, [[
       local a = rg.array(rg.i32, 100000)
       local win, other = comm:window(a), 1 - comm.rank
@@ -234,7 +234,7 @@ describe("windows of a GPU's memory #compiled #cpu", function()
     assert.are.same(one, (run(4, script, "RG_LSA_SIZE=2")))
   end)
 
-  it("are what a grid of blocks reads, or does without; its blocks move: bit for bit", function()
+  it("are optional for a grid of blocks, whose blocks move: bit for bit", function()
     local script = blocks.start(24) .. blocks.run(6, 3) .. blocks.sum .. [[
       sum, cells = comm:all_reduce(sum), comm:all_reduce(cells)
       g:collect(x)
@@ -247,7 +247,7 @@ describe("windows of a GPU's memory #compiled #cpu", function()
     assert.are.same(one, (support.run_ranks(2, script))) -- of the host
   end)
 
-  it("that a script forgets are freed; a later one may have their place", function()
+  it("that a script drops are freed; a later window may reuse their place", function()
     holds(2, [[
       for turn = 1, 40 do
         local a = rg.array(rg.i32, 300000)
@@ -325,7 +325,8 @@ describe("windows of a GPU's memory #compiled #cpu", function()
     end)
   ]]
 
-  it("of sparse fields are read in place, and what they grow by after each barrier", function()
+  it("of sparse fields are read in place, and their growth is visible after each \z
+    barrier", function()
     local script = nodes .. [[
       if comm.team.count == 2 then other = comm.rank + 1 - comm.rank % 2 * 2 end
       touch(0, 10, comm.rank)

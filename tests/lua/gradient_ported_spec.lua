@@ -127,7 +127,7 @@ describe("Taichi's loops in an iteration", function()
     end, { 2, 1 })
   end)
 
-  it("carry what changes in several statements, through f64 and back", function()
+  it("carry values that several statements change, through f64 and back", function()
     assert_loop([[local weight, s = 2.0, 0.0
       for _ = 1, c[i] do
         s = s + (weight + 1) * a[i]
@@ -145,7 +145,7 @@ describe("Taichi's loops in an iteration", function()
     end, { 2, 1 })
   end)
 
-  it("set an element that loops added to: what was added is lost", function()
+  it("set an element that loops added to, which discards the sum", function()
     local a, p = field(n), field(n)
     for i = 0, n - 1 do a[i] = i end
     local k = rg.kernel(function()
@@ -399,7 +399,7 @@ describe("Taichi's other cases", function()
     for i = 0, 15 do assert.equal(2 * i, x.grad[i]) end
   end)
 
-  it("chains of elements that each step overwrites; theirs end as 0", function()
+  it("chains of elements that each step overwrites, whose gradients end as 0", function()
     local x, a, b, c, d, e = field(1), field(1), field(1), field(1), field(1), field(1)
     local k = rg.kernel(function()
       a[0] = x[0]
@@ -498,7 +498,7 @@ describe("Taichi's other cases", function()
     assert.equal(200, x.grad[100])
   end)
 
-  it("what is checked against difference quotients", function()
+  it("kernels that are checked against difference quotients", function()
     local x, y = D.field(D.dvec3, 2, 2, { grad = true }), D.field(D.f64, 1, { grad = true })
     for k = 0, 3 do x[math.floor(k / 2)][k % 2] = { 3 * k + 1, 3 * k + 2, 3 * k + 3 } end
     local k = D.kernel(function()
@@ -554,7 +554,7 @@ describe("Taichi's replaced gradients", function()
     assert.equal(5, x.grad[0])
   end)
 
-  it("are not asked for outside rg.grad", function()
+  it("are not called outside rg.grad", function()
     local replaced = rg.adjoint(function(by)
       add(by)
       return by, nil, 3

@@ -57,11 +57,11 @@ describe("a field with a gradient", function()
     assert.equal(2, block:count())
   end)
 
-  it("cannot have integers", function()
+  it("cannot be of integers", function()
     assert.equal("type.mismatch", support.failure(rg.field, rg.i32, 4, { grad = true }).code)
   end)
 
-  it("may be in a list, whose elements are appended and popped without it", function()
+  it("may be in a list, whose elements are appended and popped without gradients", function()
     local x, y = rg.field(rg.f32, { grad = true, dual = true }), rg.field(rg.vec2, { grad = true })
     local list = rg.root:dense("i", 2):dynamic("j", 8)
     list:place(x, y)
@@ -87,7 +87,7 @@ describe("a field with a gradient", function()
     assert.same({ 5, 9 }, { x[1][0], x[1][1] })
   end)
 
-  it("is asked for where the field is made", function()
+  it("is requested where the field is made", function()
     local x = rg.field(rg.f32, 4)
     local failure = support.failure(function() return x.grad end)
     assert.matches("has no gradient", failure.message)
@@ -291,7 +291,8 @@ describe("a gradient passes through", function()
     end)
   end
 
-  it("no old value of an element that iterations share, no product of a whole loop", function()
+  it("neither old values of elements that iterations share, nor products of a whole \z
+    loop", function()
     local x, y, loss = fields(4)
     for body, message in pairs {
       ["for i in rg.range(4) do y[i] = loss:add(0, x[i]) end"] = "depends on their order",
@@ -348,7 +349,7 @@ describe("a gradient passes through", function()
     assert.equal(0, x.grad[0][5])
   end)
 
-  it("no appended or popped element, but forwards it has a derivative", function()
+  it("no appended or popped element, which has a derivative in forward mode", function()
     local x, y, loss = D.field(T, { grad = true }), field(3), field(1)
     D.root:dense("i", 3):dynamic("j", 16):place(x)
     for i = 0, 2 do y[i] = 1 + i end
@@ -450,7 +451,7 @@ describe("a gradient passes through", function()
       end]], 6)
   end)
 
-  it("loops of more iterations than are kept", function()
+  it("loops of more iterations than have checkpoints", function()
     assert_body [[
       for i in rg.range(n) do
         local p, q = x[i], 0.2
@@ -562,7 +563,7 @@ describe("a gradient passes through", function()
       end]]
   end)
 
-  it("elements that iterations of a serial loop over a range hand on", function()
+  it("elements that iterations of a serial range pass to the next iteration", function()
     local rest = "for i in rg.range(n) do loss[0] = loss[0] + x[i] ^ 3 + y[i] end"
     assert_body("for i in rg.range(n - 1):serial() do x[i + 1] = x[i + 1] + math.sin(x[i]) end "
       .. rest)
@@ -580,7 +581,7 @@ describe("a gradient passes through", function()
       end ]] .. rest)
   end)
 
-  it("elements that a serial loop over active cells hands on", function()
+  it("elements that a serial loop over active cells passes to the next iteration", function()
     local function sum(kind, k)
       local x, loss = D.field(T, { grad = true }), D.field(T, 1, { grad = true })
       kind(x)
@@ -623,7 +624,7 @@ describe("a gradient passes through", function()
       for i in rg.range(n) do loss[0] = loss[0] + y[i] * y[i] end]], 40)
   end)
 
-  it("writes outside the shape, which its primal alone counts", function()
+  it("writes outside the shape, which only the primal counts", function()
     local x, y, loss = fields(8)
     local k = D.kernel(function()
       for i in rg.range(8) do y[i + 3] = x[i] * x[i] end
@@ -681,7 +682,7 @@ describe("a gradient passes through", function()
   end)
 end)
 
-describe("elements that a kernel overwrites between reads are logged", function()
+describe("elements that a kernel overwrites between reads are recorded", function()
   -- Adds up x * x at the end.
   local function assert_updates(body, n)
     assert_body("for i in rg.range(n) do y[i] = x[i] end\n" .. body
@@ -731,7 +732,7 @@ describe("elements that a kernel overwrites between reads are logged", function(
     assert_gradient(loss, function() loss[0] = 0 k() end, { x })
   end)
 
-  it("also where loops end by what they do to elements and sums", function()
+  it("also where the end of loops depends on elements and sums that they change", function()
     assert_updates [[
       local e = 10.0
       while e > 0.2 do
@@ -788,7 +789,7 @@ describe("elements that a kernel overwrites between reads are logged", function(
 end)
 
 describe("random numbers", function()
-  it("are, backwards, those of the launch", function()
+  it("are the same backwards as in the launch", function()
     local x, y, loss = fields(8)
     local draw = D.kernel(function()
       for i in rg.range(8) do y[i] = y[i] + x[i] * rg.random() end
@@ -850,7 +851,7 @@ describe("forwards and backwards", function()
     assert.near(sum, along, 1e-9 * math.abs(sum))
   end)
 
-  it("rg.vjp begins with the gradient that a field has", function()
+  it("rg.vjp starts from the gradient that a field has", function()
     local x, y, _, f = program()
     y.grad[5] = 2
     D.vjp(y, f)
@@ -877,7 +878,7 @@ describe("forwards and backwards", function()
     assert.near(5 + 7, q.dual[1], 1e-12)
   end)
 
-  it("refuses what has no derivative", function()
+  it("refuses operations without a derivative", function()
     local x, _, loss = fields(4)
     local k = D.kernel(function()
       for i in rg.range(4) do loss[0] = loss[0] * x[i] end
@@ -1011,7 +1012,7 @@ describe("rg.grad", function()
     assert.equal(1, g[4][5][5])
   end)
 
-  it("puts back what later steps overwrote: fields that are exchanged", function()
+  it("restores what later steps overwrote: fields that are swapped", function()
     local a, b, k, loss = field(n), field(n), field(n), field(1)
     local from, to = a, b
     for i = 0, n - 1 do k[i] = 0.05 + 0.01 * i end
@@ -1073,7 +1074,7 @@ describe("rg.grad", function()
     end, { q })
   end)
 
-  it("gives the same with few checkpoints, and keeps no more copies than it may", function()
+  it("gives the same with few checkpoints, and keeps no more copies than allowed", function()
     local x, c, loss = field(n), field(n), field(1)
     local begin = D.kernel(function() for i in rg.range(n) do x[i] = c[i] end end)
     local step = D.kernel(function(a)
@@ -1121,7 +1122,7 @@ describe("rg.grad", function()
       support.failure(D.grad, loss, run, { progress = 3 }).message)
   end)
 
-  it("sees fields that are filled and copied as a whole", function()
+  it("records fills and copies of whole fields", function()
     local x, grid, copy, loss = field(4), field(4), field(4), field(1)
     local scatter = D.kernel(function()
       for i in rg.range(4) do grid[i] = grid[i] + x[i] * x[i] end
@@ -1150,7 +1151,7 @@ describe("rg.grad", function()
     for i = 0, 3 do assert.near(gradient[i + 1], x.grad[i], 1e-12) end
   end)
 
-  it("puts back arrays that later launches, fills and copies overwrite", function()
+  it("restores arrays that later launches, fills and copies overwrite", function()
     local y, loss, x = field(4), field(1), field(4)
     local w, order = D.array(T, 4), D.array(rg.i32, 4)
     local weigh = D.kernel(function(v) for i in rg.range(4) do w[i] = v + i end end)
@@ -1185,7 +1186,7 @@ describe("rg.grad", function()
     assert.equal(1 + 3, w[3])
   end)
 
-  it("goes back through neighbours that each step finds anew", function()
+  it("goes back through neighbours that each step searches again", function()
     local count = 5
     local x, v, start, loss = field(count), field(count), field(count), field(1)
     local pos = D.field(D.vec(2, T), count)
@@ -1216,7 +1217,7 @@ describe("rg.grad", function()
     end, { start })
   end)
 
-  it("sees members that are filled, and x:map", function()
+  it("records fills of members, and x:map", function()
     local S = D.struct { { "a", T }, { "b", T } }
     local s, y, loss = D.field(S, 4, { grad = true }), field(4), field(1)
     local k = D.kernel(function()
@@ -1233,7 +1234,7 @@ describe("rg.grad", function()
     assert.equal(0, s.grad[2].b)
   end)
 
-  it("leaves fields as the function left them", function()
+  it("leaves fields with the values that the function gave them", function()
     local x, loss = field(4), field(1)
     local step = D.kernel(function() for i in rg.range(4) do x[i] = x[i] * x[i] end end)
     local measure = D.kernel(function() for i in rg.range(4) do loss[0] = loss[0] + x[i] end end)
@@ -1253,7 +1254,7 @@ describe("rg.grad", function()
       assert.equal(3, x.grad[2])
     end)
 
-  it("takes captures and arguments as they were at each launch", function()
+  it("uses captures and arguments as they were at each launch", function()
     local x, loss = field(1), field(1)
     local a = 2
     local step = D.kernel(function(b) loss[0] = loss[0] + a * b * x[0] end)
@@ -1265,7 +1266,7 @@ describe("rg.grad", function()
     assert.equal(2 * 3 + 5 * 7, x.grad[0])
   end)
 
-  it("takes numbers of each type, other fields and other vectors from launch to launch", function()
+  it("allows numbers of each type, and other fields and vectors in each launch", function()
     local x, y, loss, captured = field(4), field(4), field(1), { v = rg.vec2(1, 2) }
     local add = D.kernel(function(from, at, by)
       loss[0] = loss[0] + by * from[at] * captured.v.y
@@ -1284,7 +1285,7 @@ describe("rg.grad", function()
     assert.same({ 15, 6, 2 ^ 41 + 1, 0 }, y.grad:to_table())
   end)
 
-  it("names the line that has no derivative, and goes on", function()
+  it("names the line that has no derivative, and stays usable", function()
     local x, loss = field(4), field(1)
     local k = D.kernel(function()
       for i in rg.range(4) do loss[0] = loss[0] * x[i] end
@@ -1316,7 +1317,7 @@ describe("rg.grad", function()
     assert.equal("options of rg.check_gradient must be a table, got 3", message(3))
   end)
 
-  it("is that of all floats of a struct, also of one that launches overwrite", function()
+  it("covers all floats of a struct, also of one that launches overwrite", function()
     local Body = D.struct { { "id", D.i32 }, { "at", D.vec(2, T) }, { "own", D.struct {
       { "mass", T } } } }
     local bodies, loss = D.field(Body, 3, { grad = true }), field(1)
@@ -1345,7 +1346,7 @@ describe("rg.grad", function()
     assert.matches("not of structs", support.failure(D.grad, bodies, f).message)
   end)
 
-  it("is checked with a word about fields that it does not pass through", function()
+  it("can be checked, with a note about fields that it does not pass through", function()
     local x, loss = field(4), field(1)
     local between = D.field { type = T, shape = { 4 }, name = "between" }
     local first = D.kernel(function() for i in D.range(4) do between[i] = 2 * x[i] end end)
@@ -1365,7 +1366,7 @@ describe("rg.grad", function()
       tostring(report))
   end)
 
-  it("of one launch is checked by the kernel's own method", function()
+  it("of one launch can be checked by the kernel's own method", function()
     local x = D.field { type = T, shape = { 8 }, grad = true, name = "x" }
     local y = D.field(rg.vec(2, T), 8, { grad = true })
     for i = 0, 7 do x[i] = 0.1 * i + 0.2 end
@@ -1399,7 +1400,7 @@ describe("rg.grad", function()
     assert.equal(1, D.check_gradient(loss, function() k() end, { x }, { samples = 1 }).count)
   end)
 
-  it("and what a large loss rounds away is no error", function()
+  it("ignores in a check what a large loss rounds away", function()
     local x, loss = field(4), field(1)
     local k = D.kernel(function(offset, scale)
       for i in rg.range(4) do loss[0] = loss[0] + rg.stop(scale * x[i]) + x[i] end
@@ -1442,7 +1443,7 @@ describe("a field without a gradient on the way to the loss", function()
     assert.equal(0, #lines_of(loss, f))
   end)
 
-  it("is not, where rg.stop says so, or where nothing is read on the way", function()
+  it("is not named if rg.stop is used, or if nothing is read on the way", function()
     local loss, first, second, sum, stopped = program()
     assert.equal(0, #lines_of(loss, function() stopped() second() sum() end))
     assert.equal(0, #lines_of(loss, function() sum() first() second() end))
@@ -1480,7 +1481,7 @@ describe("rg.stop", function()
     assert.equal(5, y.dual[3])
   end)
 
-  it("keeps loops whose results are stopped whole: what they carry is not reversed",
+  it("excludes loops whose results are stopped: what they carry is not reversed",
     function()
       local x, _, loss = fields(4)
       local k = D.kernel(function()
@@ -1568,7 +1569,7 @@ describe("the derivative of decompositions", function()
     end
   end)
 
-  it("goes forwards, too", function()
+  it("exists in forward mode, too", function()
     local a, loss, run = gradient_of(bodies.polar, 3, identity[3], D)
     a.dual[0] = { { 0, 1, 0 }, { 0, 0, 0 }, { 0, 0, 0 } }
     D.jvp(run)
@@ -1651,7 +1652,7 @@ describe("rg.adjoint", function()
     assert.near(along, loss.dual[0], 1e-9)
   end)
 
-  it("is what a kernel's derivative believes: a rounding may count as the number", function()
+  it("replaces the derivative in kernels: a rounding may count as the identity", function()
     local x, y, loss = fields(4)
     local rounded = D.adjoint(function(a) return math.floor(a + 0.5) end,
       function(_, d) return d end)

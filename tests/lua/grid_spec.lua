@@ -102,7 +102,7 @@ describe("a grid over ranks, " .. ranks_alone, function()
     assert.is_true(tonumber(sum) > 0 and tonumber(cells) > 144 * 2)
   end)
 
-  it("of blocks collects what ranks add to each other's cells, around borders, too", function()
+  it("of blocks adds up what ranks add to each other's cells, around borders, too", function()
     same_on_all [[
       local g = rg.grid{ shape = {16, 8}, block = {4, 8}, halo = 2, periodic = {true, false} }
       local m, v = rg.field(rg.f64), rg.field(rg.vec2)
@@ -131,7 +131,7 @@ describe("a grid over ranks, " .. ranks_alone, function()
     ]]
   end)
 
-  it("of blocks carries water, the same to 1e-5 of the box, and is in balance", function()
+  it("of blocks carries water, the same to 1e-5 of the box, and balances the work", function()
     -- the example, and then where its particles are
     local text = 'arg = { "FOLDER", "1" }\n' .. support.read_file "examples/ranks_mpm.lua" .. [[
       local sum = rg.kernel(function(here)
@@ -266,7 +266,7 @@ describe("a grid over ranks, " .. ranks_alone, function()
     os.execute(("rm -r '%s'"):format(folder))
   end)
 
-  it("of blocks says what it cannot be", function()
+  it("of blocks reports what it cannot be", function()
     local function problem(...) return select(2, pcall(...)).message end
     assert.is_truthy(problem(rg.grid, { shape = { 8, 9 }, block = 4 }):find "divides the extent")
     assert.is_truthy(problem(rg.grid, { shape = { 8 }, block = "4" }):find "'block'")

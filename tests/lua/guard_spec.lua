@@ -85,7 +85,7 @@ describe("an index that is compared before a neighbour is read", function()
   end
 end)
 
-describe("an index moved by live numbers", function()
+describe("an index plus captured numbers", function()
   local size = 20
   local function at(i) return i >= 0 and i < size and (7 * i) % 13 + 1 or 0 end
 

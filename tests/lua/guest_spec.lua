@@ -124,7 +124,7 @@ describe("a process that loads Regolith", function()
     assert.equal("true true true true", answer)
   end)
 
-  it("has no thread, no compiler and little memory more before its first kernel", function()
+  it("has no thread, no compiler and little additional memory before its first kernel", function()
     assert.equal("1 false false true", run [[
       local rg = require "regolith"
       local x = rg.tree()
@@ -235,7 +235,7 @@ describe("a process that loads Regolith", function()
     end
   end)
 
-  it("goes on after an error of every kind that Regolith raises", function()
+  it("continues after every kind of error that Regolith raises", function()
     assert.equal("5 true", run([[
       local rg = require "regolith"
       local count = 0
@@ -261,7 +261,7 @@ describe("a host that loses errors which are no strings", function()
     print(type(problem), tostring(problem):find "too far" ~= nil)
   ]]
 
-  it("gets texts: threads of LÖVE and nginx", function()
+  it("gets strings: threads of LÖVE and nginx", function()
     assert.equal("table true", run(fails))
     assert.equal("string true", run("package.loaded.love = {}" .. fails))
     assert.equal("table true",
@@ -271,7 +271,7 @@ describe("a host that loses errors which are no strings", function()
       run("ngx = {} require('regolith').init{ errors = 'object' }" .. fails))
   end)
 
-  it("is told what RG_ERRORS may be", function()
+  it("is told the values of RG_ERRORS", function()
     assert.matches("^RG_ERRORS must be 'text' or 'object', got 'words'", run([[
       local getenv = os.getenv
       os.getenv = function(name) return name == "RG_ERRORS" and "words" or getenv(name) end
@@ -280,7 +280,7 @@ describe("a host that loses errors which are no strings", function()
     ]]))
   end)
 
-  it("changes nothing for functions of rg that look at failures themselves", function()
+  it("changes nothing for functions of rg that examine failures themselves", function()
     assert.equal("string 1 true", run [[
       local rg = require "regolith"
       rg.init { errors = "text" }
@@ -293,7 +293,7 @@ end)
 
 describe("a Lua that is not LuaJIT", function()
   for _, program in ipairs { "lua5.1", "lua5.2", "lua5.3", "lua5.4" } do
-    it("is told so in one sentence: " .. program, function()
+    it("gets an error of one sentence: " .. program, function()
       if os.execute("command -v " .. program .. " >/dev/null") ~= 0 then return end
       assert.matches("^regolith needs LuaJIT with its ffi, but this is Lua 5%.%d: run the script \z
         by luajit or regolith$",
@@ -303,7 +303,7 @@ describe("a Lua that is not LuaJIT", function()
 end)
 
 describe("a LuaJIT", function()
-  it("without its ffi is told so in one sentence, and one without its compiler does", function()
+  it("without its ffi gets an error of one sentence, and one without its compiler works", function()
     assert.matches("^regolith needs LuaJIT with its ffi, but this is LuaJIT [%d.%w-]+ without it: \z
       run the script by luajit or regolith$", run [[
       package.loaded.ffi, package.preload.ffi = nil, nil
@@ -327,7 +327,7 @@ describe("the library", function()
     return list
   end
 
-  it("shows nothing but its own names", function()
+  it("exports only its own names", function()
     local count = 0
     for name in pairs(names "--defined-only") do
       count = count + 1
@@ -359,7 +359,7 @@ describe("a handle, as Lua users expect it", function()
     assert.is_true(#tostring(rg.field(rg.f64, 1000, 1000)) < 80)
   end)
 
-  it("is returned by what sets it, so that calls chain", function()
+  it("is returned by its setters, so that calls can be chained", function()
     local x, y = rg.field(rg.f32, 4), rg.field(rg.f32, 4)
     assert.equal(x, x:fill(2):set(1, 5):copy_from(y:fill(3)):from_table { 1, 2, 3, 4 })
     assert.equal(3, x[2])
@@ -380,7 +380,7 @@ describe("a handle, as Lua users expect it", function()
     assert.matches("%[2%]", problem.message)
   end)
 
-  it("is compiled anew where its text changed, and the old one goes on where the new one is wrong",
+  it("is compiled again when its text changes, and the old one remains if the new one is wrong",
     function()
     local old = rg.kernel "function(a) return a + 1 end"
     assert.equal(3, old(2))

@@ -110,7 +110,7 @@ describe("a hash field", function()
     end
   end)
 
-  it("lets cells go, and gives them back as zeros", function()
+  it("deactivates cells, which are zero when they come back", function()
     local x, block = endless(rg.i32)
     rg.kernel(function()
       for i, j in rg.range({ -64, 64 }, { -64, 64 }) do x[i][j] = 1 end
@@ -134,7 +134,7 @@ describe("a hash field", function()
     assert.same({ 1, 2, 0 }, { block:count(), x[5][5], x[5][6] })
   end)
 
-  it("has cells at the first and last indices there are, and visits each once #compiled", function()
+  it("has cells at the smallest and largest indices, and visits each once #compiled", function()
     local x, y, half = rg.field(rg.i32), rg.field(rg.f64), rg.field(rg.f16)
     rg.root:hash("i"):place(x, half)
     rg.root:hash("ij"):place(y)
@@ -168,7 +168,7 @@ describe("a hash field", function()
     assert.same({ 5, 5, 5 }, { kernel_sum, visits(y), x[-2 ^ 63] })
   end)
 
-  it("refuses numbers that are no 64-bit integer", function()
+  it("refuses numbers that are not 64-bit integers", function()
     local x, y = rg.field(rg.i32), rg.field(rg.f32)
     rg.root:hash("i"):place(x)
     rg.root:hash("ij"):dense("ij", 4):place(y)
@@ -184,7 +184,7 @@ describe("a hash field", function()
     assert.same({ 1, 16 }, { x:count(), y:count() })
   end)
 
-  it("keeps no memory for cells that went, however often", function()
+  it("keeps no memory for deactivated cells, however often they come and go", function()
     local x, block = endless(rg.i32)
     local fill = rg.kernel(function(shift)
       for i, j in rg.range(64, 64) do x[i + shift][j - shift] = 1 end
@@ -218,7 +218,7 @@ describe("a hash field", function()
     assert.same({ "-3,-7", "-3,7", "2,1" }, blocks)
   end)
 
-  it("fills, copies, and refuses what needs ends", function()
+  it("can be filled and copied, and refuses calls that need bounds", function()
     local x, y = endless(rg.i32), endless(rg.i32)
     x[-1][-1] = 1
     x:fill(7)
@@ -268,7 +268,8 @@ describe("a hash in a tree", function()
     assert.equal(5 * 2, visits(y))
   end)
 
-  it("works below pointer and dense cells, on axes of its own, and goes with them", function()
+  it("works below pointer and dense cells, on its own axes, and is deactivated with \z
+    them", function()
     local x = rg.field(rg.i32)
     local block = rg.root:pointer("i", 4)
     local row = block:dense("i", 2):hash "j"
@@ -294,7 +295,7 @@ describe("a hash in a tree", function()
     assert.equal(1, block:count())
   end)
 
-  it("reads neighbours along its own axis and along one that ends", function()
+  it("reads neighbours along its own axis and along a bounded one", function()
     local x, y = rg.field(rg.i32), rg.field(rg.i32)
     rg.root:pointer("i", 3):hash("j"):dense("ij", 4):place(x, y)
     rg.kernel(function()
@@ -441,7 +442,7 @@ describe("a hash in cells of a bitmasked node", function()
   end
 
   for _, row in ipairs(masked) do
-    it("goes with its cell, and with no other: " .. row[1], function()
+    it("is removed with its cell, and with no other: " .. row[1], function()
       local x = rg.field(rg.i32)
       local mask, rows = row[2](x)
       fill(x)
@@ -465,7 +466,7 @@ describe("a hash in cells of a bitmasked node", function()
     end)
   end
 
-  it("is there again where another iteration writes", function()
+  it("exists again if another iteration writes", function()
     local x = rg.field(rg.i32)
     local mask = rg.root:bitmasked("i", 64)
     mask:hash("j"):place(x)
@@ -487,13 +488,13 @@ describe("a hash in cells of a bitmasked node", function()
 end)
 
 -- Reads and writes of cells at scattered indices, under a condition, by iterations side by side.
-describe("iterations side by side in a hash", function()
+describe("vectorised iterations in a hash", function()
   local kinds = { ["below the root"] = function() return rg.root:hash "ij" end,
                   ["below a node"] = function() return rg.root:pointer("i", 64):hash "j" end,
                   ["below a hash"] = function() return rg.root:hash "i":hash "j" end }
   for where, hash in pairs(kinds) do
     for _, far in ipairs { 1, 1000003 } do
-      it("find and make what one after the other do: " .. where .. ", far " .. far, function()
+      it("find and create the cells of scalar ones: " .. where .. ", far " .. far, function()
         local n, out, made = 999, {}, {}
         for run = 1, 2 do
           local x, y = rg.field(rg.i32), rg.field(rg.i32, n)
@@ -525,7 +526,7 @@ describe("iterations side by side in a hash", function()
 end)
 
 describe("a hash without memory left", function()
-  it("names itself, keeps what was written, and works again when something went #compiled",
+  it("is named in the error, keeps its contents, and works again once memory is freed #compiled",
     function()
     local small = rg.new { memory = "1MiB" }
     local x = small.field(small.f32)
@@ -589,9 +590,9 @@ local function step_across(body)
   return table.concat(lines, "\n")
 end
 
-describe("a loop over leaves of one hash that goes to others", function()
+describe("a loop over leaves of one hash that accesses others", function()
   for name, body in pairs(across) do
-    it("gives the same in lanes and alone: " .. name, function()
+    it("gives the same in lanes and in scalar code: " .. name, function()
       local alone = support.with_option("RG_WITHOUT", "lanes", function()
         return step_across(body)
       end)

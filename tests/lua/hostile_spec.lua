@@ -89,7 +89,7 @@ describe("an altered file", function()
     end, ways)
   end
 
-  it("of points is read or refused, binary or text", function()
+  it("of points is either read or refused, binary or text", function()
     local pos, id = rg.field(rg.vec3, 5), rg.field(rg.i32, 5)
     local colour = rg.field(rg.vec3, 5)
     try_file(".ply", function(to) rg.points.write(to, { pos = pos, id = id, color = colour }) end,
@@ -103,7 +103,7 @@ describe("an altered file", function()
     end)
   end)
 
-  it("of NumPy is read or refused", function()
+  it("of NumPy is either read or refused", function()
     local x, y = rg.field(rg.f32, 3, 4), rg.field(rg.i64, 5)
     try_file(".npy", function(to) rg.numpy.write(to, x) end, rg.numpy.read)
     try_file(".npz", function(to) rg.numpy.write(to, { x = x, y = y }) end, rg.numpy.read)
@@ -113,14 +113,14 @@ describe("an altered file", function()
       end })
   end)
 
-  it("of pictures is read or refused", function()
+  it("of pictures is either read or refused", function()
     local x = rg.field(rg.vec3, 20, 20)
     for _, ending in ipairs { ".png", ".ppm", ".exr" } do
       try_file(ending, function(to) rg.image.write(to, x) end, rg.image.read)
     end
   end)
 
-  it("of a snapshot is refused where its directory says what cannot be", function()
+  it("of a snapshot is refused if its directory is impossible", function()
     local directory = require "regolith.file.snapshot_directory"
     local own = rg.new { memory = "64MiB" }
     local x, h, d = own.field(own.vec2), own.field(own.i32), own.field(own.u8)

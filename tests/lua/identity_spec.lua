@@ -26,7 +26,8 @@ end
 describe("one kernel with fields in two places", function()
   local add = rg.kernel("function(a, b) for i in rg.range(#a) do b[i] = a[i] * 10 + b[i] end end")
 
-  it("is compiled once for fields of one layout, and once more where they are one field", function()
+  it("is compiled once for fields of equal layout, and once more if they are the same \z
+    field", function()
     local x, y = counting(rg.i32, 4), counting(rg.i32, 4)
     assert.equal(1, compiles(function()
       add(x, y)
@@ -41,14 +42,14 @@ describe("one kernel with fields in two places", function()
     assert.equal(0, compiles(add, y, counting(rg.i32, 4)))
   end)
 
-  it("sees its own writes where the two are one", function()
+  it("sees its own writes if both are the same field", function()
     local x = counting(rg.i32, 4)
     rg.kernel("function(a, b) for i in rg.range(4) do a[i] = i + 1 b[i] = a[i] + b[i] a[i] = \z
       b[i] * 10 end end")(x, x)
     assert.same({ 20, 40, 60, 80 }, x:to_table())
   end)
 
-  it("updates both halves where the two are one", function()
+  it("updates both halves if both are the same field", function()
     local x = rg.field(rg.i32, 1)
     local k = rg.kernel("function(a, b) for i in rg.range(1000) do a[0] = a[0] + 1 b[0] += 2 end \z
       end")
@@ -61,7 +62,7 @@ describe("one kernel with fields in two places", function()
 end)
 
 describe("captured fields", function()
-  it("swapped between launches share a kernel, and the kernel runs over those that are there now",
+  it("swapped between launches share code, which runs over the current ones",
     function()
     local a, b = counting(rg.f32, 8), counting(rg.f32, 8)
     local step = rg.kernel(function()

@@ -60,7 +60,7 @@ describe("rg.image.write", function()
       failure(rg.image.write, path, x).message)
   end)
 
-  it("takes arrays, and vectors of three and four numbers as colours", function()
+  it("accepts arrays, and vectors of three and four components as colours", function()
     for channels, t in pairs { [2] = rg.vec3, [6] = rg.vec4 } do
       for _, x in ipairs { rg.array(t, 4, 2), rg.field(t, 4, 2) } do
         x:fill(t(0.5))
@@ -268,7 +268,7 @@ END]]):format(name))
     end
   end)
 
-  it("opens libpng for it, and not before", function()
+  it("opens libpng only when it is needed", function()
     local pipe = io.popen(([[luajit -e 'local rg = require "regolith"
       local function has_png()
         return io.open("/proc/self/maps"):read("*a"):find("libpng", 1, true) ~= nil
@@ -284,7 +284,7 @@ END]]):format(name))
     assert.equal(2, number(file_bytes(path), 17))
   end)
 
-  it("raises what goes wrong while libpng writes, and leaves no file", function()
+  it("raises errors of libpng while it writes, and leaves no file", function()
     local x = rg.field(rg.u8, 256, 256)
     rg.kernel("function(x) for i, j in rg.range(256, 256) do x[i][j] = i * i * 7919 + j * j * j \z
       * 104729 end end")(x)
@@ -296,7 +296,7 @@ END]]):format(name))
     assert.is_nil(io.open(path))
   end)
 
-  it("refuses what is not a picture", function()
+  it("refuses values that are not pictures", function()
     local x = rg.field(rg.f32, 4, 4)
     assert.equal("argument.invalid", failure(rg.image.write, 5, x).code)
     assert.equal("argument.invalid", failure(rg.image.write, path, 5).code)
@@ -311,7 +311,7 @@ END]]):format(name))
     assert.equal(4, number(file_bytes(path), 17))
   end)
 
-  it("is for fields whose picture has no more than 65535 pixels a side", function()
+  it("refuses fields whose picture has more than 65535 pixels a side", function()
     local failed = failure(rg.image.write, path, rg.field(rg.f32, 70000, 1))
     assert.equal("argument.invalid", failed.code)
     assert.matches("too large for a picture: 65535 pixels", failed.message)

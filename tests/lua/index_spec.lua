@@ -68,7 +68,7 @@ describe("an index that wraps", function()
     end)
   end
 
-  it("is that of its type where the field begins at the type's edge", function()
+  it("wraps in its type where the field begins at the type's limit", function()
     for _, one in ipairs { { rg.i16, 32767, -32768 }, { rg.i8, 127, -128 },
       { rg.i32, 2147483647, -2147483648 } } do
       local kind, most, first = unpack(one)
@@ -90,7 +90,7 @@ describe("an index that wraps", function()
     end
   end)
 
-  it("may be that of a loop", function()
+  it("may be the index of a loop", function()
     local x, r = numbered(4, -2147483648), rg.field(rg.i32, 8)
     rg.kernel(function()
       for i in rg.range({ 2147483640, 2147483647 }) do r[i - 2147483640] = x[i + 2] end
@@ -119,7 +119,7 @@ describe("an index that wraps", function()
     end
   end)
 
-  it("may let a loop around a value run anywhere", function()
+  it("may be the bound of a loop, which then runs over other indices", function()
     local x, a, r = numbered(8, 0), of(rg.i32, { 2147483647, 3 }), rg.field(rg.i32, 2)
     rg.kernel(function()
       for k in rg.range(2) do
@@ -129,7 +129,7 @@ describe("an index that wraps", function()
     assert.same({ 1, 0 }, r:to_table())
   end)
 
-  it("is not taken for one of an unsigned type", function()
+  it("is not confused with one of an unsigned type", function()
     local a = of(rg.u32, { 4294967295, 0, 3, 4294967294 })
     local x, r = numbered(64, 0), rg.field(rg.i32, 4)
     local wide = numbered(64, 4294967290)

@@ -33,7 +33,7 @@ describe("interchangeable fields", function()
     assert.same({ 1, 1, 1 }, { a[0], a[1], a[63] })
   end)
 
-  it("keep which fields are identical", function()
+  it("preserve which fields are identical", function()
     local a, b, c = fields(3, rg.i32)
     rg.root:dense("i", 8):place(a, b, c)
     local add = rg.kernel(function(x, y, z)
@@ -49,7 +49,7 @@ describe("interchangeable fields", function()
     assert_known(add, c, c, c) assert.equal(11 * 3262, c[7])
   end)
 
-  it("are alike in sparse trees, in leaves and through neighbours", function()
+  it("are interchangeable in sparse trees, in leaves and through neighbours", function()
     local t, n = fields(2)
     local block = rg.root:pointer("ij", 4)
     block:dense("ij", 8):place(t, n)
@@ -69,7 +69,7 @@ describe("interchangeable fields", function()
     assert.same({ 2, 0, 1 }, { t[7][9], t[7][8], t[10][8] })
   end)
 
-  it("are alike as vectors, in runs and in records", function()
+  it("are interchangeable as vectors, in runs and in records", function()
     for _, layout in ipairs { "soa", "aos" } do
       local a, b, c = fields(3, rg.vec3)
       local other = rg.field(rg.f32)
@@ -91,7 +91,7 @@ describe("interchangeable fields", function()
     end
   end)
 
-  it("are added to in private copies, each its own", function()
+  it("are updated in private copies, one for each", function()
     local a, b = fields(2, rg.i32)
     local block = rg.root:pointer("i", 4)
     block:dense("i", 16):place(a, b)
@@ -112,7 +112,7 @@ describe("interchangeable fields", function()
     end
   end)
 
-  it("are read by the launching side, and with indices that begin elsewhere", function()
+  it("are read by the host region, and with offsets", function()
     local a, b = fields(2)
     rg.root:dense("i", 8):place(a, b)
     a[3], b[3] = 5, 7

@@ -104,7 +104,7 @@ describe("a loop over an iterator", function()
     assert.same({ 6, 8, 55 }, { k(2) })
   end)
 
-  it("is itself written with others, by loops and by functions", function()
+  it("may be written with other iterators, by loops and by functions", function()
     local Other = setmetatable({}, Ring)
     Other.__index = Other
     Other.looped = rg.iterator(function(self, i, visit)
@@ -150,7 +150,7 @@ describe("a loop over an iterator", function()
     assert.match("parallel loop cannot be left by 'break'", err.message)
   end)
 
-  it("assigns locals from many loops in each other", function()
+  it("assigns locals from deeply nested loops", function()
     local twice = rg.iterator(function(n, visit)
       for k = 1, 2 do visit(n + k) end
     end)
@@ -210,12 +210,12 @@ describe("a loop over an iterator", function()
   end)
 end)
 
-describe("what is wrong with an iterator", function()
+describe("a mistake with an iterator", function()
   local function refused(text, captures)
     return failure(rg.kernel(text, captures or { near = ring() }))
   end
 
-  it("is said with the loop's line: too many names, too many arguments", function()
+  it("is reported with the loop's line: too many names, too many arguments", function()
     local err = refused "function() for j, d, w in near:around(2) do print(j, d, w) end end"
     assert.match("no value for 'w': 'near:around%(2%)' gives its loop 2 values", err.message)
     assert.match("takes 2 arguments, 3 given",
@@ -223,7 +223,7 @@ describe("what is wrong with an iterator", function()
     assert.match("pass 'i'", refused("function() for j in near:around() do end end").message)
   end)
 
-  it("is a function that is none, or one that is called", function()
+  it("is a function that is not an iterator, or to call one", function()
     local err = refused "function() for j in near:double(2) do print(j) end end"
     assert.match("'near.double' is a function and no iterator", err.message)
     assert.match("rg.iterator", err.hint)
@@ -248,7 +248,7 @@ describe("what is wrong with an iterator", function()
         { odd = odd }).message)
   end)
 
-  it("is said in Lua, too", function()
+  it("is reported in Lua, too", function()
     assert.match("rg.iterator takes a function, not 3", failure(rg.iterator, 3).message)
     assert.match("last parameter", failure(rg.iterator, function() end).message)
     local near = ring()

@@ -22,7 +22,7 @@ describe("captures", function()
     assert.equal(1, own.stats().compiles)
   end)
 
-  it("of other layouts compile once more each", function()
+  it("of another layout compile the kernel once more", function()
     local own = rg.new { threads = 1 }
     local x = own.field(own.i32, 4)
     local k = own.kernel(function(v) for i in x:active() do x[i] = v end end)
@@ -37,7 +37,7 @@ describe("captures", function()
     assert.equal(3, first[0])
   end)
 
-  it("know functions by identity", function()
+  it("distinguish functions by identity", function()
     local sqrt, range, band, int, m = math.sqrt, rg.range, bit.band, rg.i32, math
     local x = rg.field(rg.f32, 4)
     rg.kernel(function() for i in range(4) do x[i] = sqrt(i * i) + m.max(band(int(7.5), 4),
@@ -67,7 +67,7 @@ describe("captures", function()
     assert.equal(3, solver.x[1])
   end)
 
-  it("of 64-bit integers keep every bit", function()
+  it("that are 64-bit integers keep every bit", function()
     local x, big = rg.field(rg.i64, 1), 0x7ffffffffffffff0LL
     rg.kernel(function() x[0] = big + 5 end)()
     assert.equal(0x7ffffffffffffff5LL, x[0])
@@ -81,7 +81,7 @@ describe("captures", function()
     assert.equal(2, k())
   end)
 
-  it("may be 60, as many as a function has", function()
+  it("may be 60, as many as a function can have", function()
     local lines, names, values = {}, {}, {}
     for n = 1, 55 do
       names[n], values[n] = "v" .. n, n
@@ -93,7 +93,7 @@ describe("captures", function()
     assert.equal(55 * 56 / 2, loadstring(table.concat(lines, "\n"))(rg)())
   end)
 
-  it("that are nil are named", function()
+  it("that are nil are named in the error", function()
     local missing
     local k = rg.kernel(function() return missing end)
     local failed = failure(k)
@@ -103,7 +103,7 @@ describe("captures", function()
     assert.equal(5, k())
   end)
 
-  it("swap sparse buffers of two trees, with what is active in them", function()
+  it("swap sparse buffers of two trees, together with their active cells", function()
     local fields, blocks = {}, {}
     for number = 1, 2 do
       fields[number] = rg.field(rg.i32)
@@ -148,7 +148,8 @@ describe("captures", function()
     end
   end)
 
-  it("of a destroyed tree raise, naming where it was destroyed, and others go on", function()
+  it("of a destroyed tree raise an error that says where it was destroyed; others still \z
+    work", function()
     local tree = rg.tree()
     local x, y = rg.field(rg.i32), rg.field(rg.i32, 4)
     tree:dense("i", 4):place(x)
@@ -162,7 +163,7 @@ describe("captures", function()
     assert.equal(2, y[2])
   end)
 
-  it("take whole numbers for integers, and refuse fractions by name", function()
+  it("accept whole numbers for integers, and refuse fractions, with the name", function()
     local x = rg.field(rg.i32, 4)
     local n = 2
     local run = rg.kernel(function() for i in rg.range(n) do x[i] = x[i] + n end end)
@@ -204,7 +205,7 @@ describe("parameters", function()
     assert.equal(3, solver.x[1])
   end)
 
-  it("take their integers and floats from their uses, whatever the value", function()
+  it("are integers or floats by their uses, whatever the value", function()
     local x = rg.field(rg.i32, 4)
     local k = rg.kernel(function(n, scale) for i in rg.range(n) do x[i] = rg.i32(
       scale * 10) end end)
@@ -220,7 +221,7 @@ describe("parameters", function()
     assert.equal(30, x[0])
   end)
 
-  it("take annotations, in comments too", function()
+  it("may have annotations, also in comments", function()
     local k = rg.kernel(function(n --[[: i64]], s --[[: f64]]) --[[: f64]] return n + s end)
     assert.equal(2 ^ 40 + 0.1, k(2 ^ 40, 0.1))
     local text = rg.kernel("function(a: u8, b: f64): f64 local c: i32 = 3 return a * c + b end")
@@ -228,7 +229,7 @@ describe("parameters", function()
     assert.equal("value.fit", failure(text, 256, 0).code)
   end)
 
-  it("are counted", function()
+  it("must be as many as declared", function()
     local k = rg.kernel(function(a, b) return a + b end)
     assert.equal(3, k(1, 2))
     assert.equal("launch.arguments", failure(k, 1, 2, 3).code)
@@ -269,7 +270,7 @@ describe("a kernel", function()
     assert.equal(0, select("#", rg.kernel(function() end)()))
   end)
 
-  it("returns from where it is", function()
+  it("may return from anywhere in the host region", function()
     local x = rg.field(rg.i32, 4)
     local k = rg.kernel(function(n)
       if n > 2 then return 1 end
@@ -330,7 +331,7 @@ describe("a kernel", function()
     assert.is_true(used < 100, used .. " bytes")
   end)
 
-  it("is freed with its last holder", function()
+  it("is freed with its last reference", function()
     local own = rg.new { threads = 1 }
     local x = own.field(own.f32, 4)
     for n = 1, 50 do
@@ -344,7 +345,7 @@ describe("a kernel", function()
     assert.equal(9, x[1])
   end)
 
-  it("serves coroutines", function()
+  it("works in coroutines", function()
     local x = rg.field(rg.i32, 1)
     local k = rg.kernel(function() x[0] = x[0] + 1 end)
     local co = coroutine.wrap(function()
@@ -358,7 +359,7 @@ describe("a kernel", function()
 end)
 
 describe("kernel text", function()
-  it("takes its names from its table, which stays live", function()
+  it("takes its names from its table, and reads it at each launch", function()
     local captures = { x = rg.field(rg.f32, 2), a = 2 }
     local k = rg.kernel([=[function(b)
       x[0] = a * b
@@ -449,7 +450,7 @@ describe("the source of a plain function", function()
     os.remove(path)
   end)
 
-  it("is not there for named chunks, stripped functions and the standard library", function()
+  it("does not exist for named chunks, stripped functions and the standard library", function()
     local named = loadstring("return function() end", "=console")()
     local failed = failure(rg.kernel, named)
     assert.equal("source.missing", failed.code)
@@ -461,7 +462,7 @@ describe("the source of a plain function", function()
       "called so")()).code)
   end)
 
-  it("is that of the right function, wherever others stand on its line", function()
+  it("is that of the right function, whatever other functions are on its line", function()
     local x = rg.field(rg.i32, 4)
     local a, b = rg.kernel(function() return 1 end), rg.kernel(function() return 2 end)
     assert.same({ 1, 2 }, { a(), b() })
@@ -498,7 +499,7 @@ describe("the source of a plain function", function()
     assert.equal("source.missing", failure(rg.kernel, b).code)
   end)
 
-  it("of functions that a kernel calls at one place is that of each", function()
+  it("of functions that a kernel calls at one place is found for each", function()
     local run = rg.kernel(function(f, n) return f(n) end)
     local more, less = function(n) return n + 1 end, function(n) return n * 100 end
     assert.same({ 4, 300, 4 }, { run(more, 3), run(less, 3), run(more, 3) })
@@ -516,7 +517,7 @@ describe("the source of a plain function", function()
     os.remove(path)
   end)
 
-  it("is what the function read of rg.init says, for hosts that keep scripts elsewhere", function()
+  it("is provided by the option read of rg.init, for hosts that keep scripts elsewhere", function()
     local asked, archive = {}, { ["game/main.lua"] = "local rg, twice = ... \z
       return rg.kernel(function(n) return twice(n) end)", menu = "return function() return 3 end",
       ["game/twice.lua"] = "return function(n) return 2 * n end" }
@@ -585,7 +586,7 @@ describe("x.shape and x.offset in a kernel", function()
     end)())
   end)
 
-  it("have no axis that is not there", function()
+  it("have no other axes", function()
     assert.equal("index.range", failure(rg.kernel(function() return x.shape.z end)).code)
     assert.equal("index.range", failure(rg.kernel(function() return x.shape[2] end)).code)
     assert.equal("name.unknown", failure(rg.kernel(function() return x.shape.width end)).code)

@@ -75,7 +75,7 @@ describe("any nesting of kinds", function()
     end)
   end)
 
-  it("is emptied level by level, by kernels too, and reads zero then", function()
+  it("is cleared level by level, by kernels too, and then reads zero", function()
     local clear = rg.kernel(function(level) level:clear() end)
     each(function(tree, name)
       for _, level in ipairs { "last", "middle", "top" } do
@@ -92,7 +92,7 @@ describe("any nesting of kinds", function()
     end)
   end)
 
-  it("goes with the cell above it", function()
+  it("is deactivated with the cell above it", function()
     each(function(tree, name)
       if tree.kinds[1] == "dense" then return end
       for i = 0, 23 do tree.z[i], tree.y[i] = i, i end
@@ -106,7 +106,7 @@ describe("any nesting of kinds", function()
     end)
   end)
 
-  it("may have several children, each on its own", function()
+  it("may have several children, independent of each other", function()
     for _, layout in ipairs(layouts) do
       for _, kind in ipairs { "dense", "bitmasked", "pointer", "hash" } do
         local parent = kind == "hash" and rg.root:hash("i", { layout = layout }) or rg.root[kind](

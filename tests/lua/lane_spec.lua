@@ -141,7 +141,7 @@ local function outcome(body, n)
   return table.concat(parts, "\n")
 end
 
-describe("iterations side by side #compiled", function()
+describe("vectorised iterations #compiled", function()
   for name, body in pairs(bodies) do
     it("do " .. name .. " as one by one", function()
       for _, n in ipairs { 1, 15, 16, 17, 100 } do
@@ -202,10 +202,10 @@ local function second_outcome(body, type, n, m, border, colour)
   return table.concat(parts, " "), sweep:explain()
 end
 
-describe("every second position in lanes #compiled #cpu", function()
+describe("loops of every second position in lanes #compiled #cpu", function()
   local sizes = { { 5, 7 }, { 4, 33 }, { 3, 70 }, { 2, 400 } }
   for name, case in pairs(every_second) do
-    it("does as one by one: " .. name, function()
+    it("give the same as scalar iterations: " .. name, function()
       for k, size in ipairs(sizes) do
         local type = k == 2 and rg.f64 or rg.f32
         for colour = -1, 2 do
@@ -288,9 +288,9 @@ local function cells_outcome(count, type, n)
   return table.concat(parts, " ")
 end
 
-describe("cells side by side #compiled", function()
+describe("vectorised loops over interleaved cells #compiled", function()
   for name, counts in pairs { f32 = { 3, 4, 9 }, f64 = { 2, 5 }, i16 = { 8 } } do
-    it("do as one by one, with some numbers of " .. name, function()
+    it("give the same as scalar iterations, with some numbers of " .. name, function()
       for _, count in ipairs(counts) do
         local n, type = 16 * 2 + count, rg[name]
         local without = with_stress("guard_pages", function()
@@ -305,7 +305,7 @@ describe("cells side by side #compiled", function()
   end
 end)
 
-describe("a struct's numbers side by side #compiled", function()
+describe("members of structs in vectorised loops #compiled", function()
   local function stored(n)
     local mixed = rg.struct { { "a", rg.f32 }, { "b", rg.i32 }, { "c", rg.vec2 }, { "d", rg.u32 } }
     local s = rg.field { type = mixed, shape = { n }, layout = "aos" }
@@ -325,7 +325,7 @@ describe("a struct's numbers side by side #compiled", function()
     return table.concat(parts, " ")
   end
 
-  it("are stored as one by one, of whatever types", function()
+  it("are stored as by scalar iterations, whatever their types", function()
     for _, n in ipairs { 5, 40 } do
       local without = stored(n)
       assert.equal(without, with_stress("force_lanes", function() return stored(n) end))
@@ -333,7 +333,7 @@ describe("a struct's numbers side by side #compiled", function()
   end)
 end)
 
-describe("nodes that iterations side by side need #compiled", function()
+describe("nodes that vectorised iterations need #compiled", function()
   local function visited(n)
     local x = support.sparse(rg.i32, "ij", 16, 4)
     local block = select(2, support.sparse(rg.i32, "i", 64, 8))
@@ -355,7 +355,7 @@ describe("nodes that iterations side by side need #compiled", function()
     return table.concat(parts, " ")
   end
 
-  it("are made by the iterations that need them, and by no other", function()
+  it("are created by the iterations that need them, and by no others", function()
     for _, n in ipairs { 3, 16, 40, 300 } do
       local without = visited(n)
       assert.equal(without, with_stress("force_lanes", function() return visited(n) end))
@@ -363,7 +363,7 @@ describe("nodes that iterations side by side need #compiled", function()
   end)
 end)
 
-describe("what is outside the interior of a long body #compiled", function()
+describe("iterations outside the interior of a long body #compiled", function()
   -- A cloud that spreads over a grid: 9 updates around each particle, some beyond the edge.
   local function spread(count, n, beyond)
     local x, m = rg.field(rg.vec2, count), rg.field(rg.i32, n, n)
@@ -387,7 +387,7 @@ describe("what is outside the interior of a long body #compiled", function()
     return k, m
   end
 
-  it("goes one by one, and gives the same #cpu", function()
+  it("run in scalar code, and give the same #cpu", function()
     for _, count in ipairs { 5, 45 } do
       for _, beyond in ipairs { 0, 21 } do
         local k, m = spread(count, 16, beyond)
@@ -403,7 +403,7 @@ describe("what is outside the interior of a long body #compiled", function()
   end)
 end)
 
-describe("an element that all iterations side by side update #compiled", function()
+describe("an element that all lanes update #compiled", function()
   local updates = {
     "t[0] = t[0] + z[i]", "t[0] = t[0] - z[i] * z[i]", "t[0] = math.max(t[0], z[i])",
     "t[0] = math.min(t[0], z[i])", "t:bor(0, z[i])", "t:bxor(0, z[i] * 77)", "t:band(0, z[i])",
@@ -423,7 +423,7 @@ describe("an element that all iterations side by side update #compiled", functio
     return table.concat(parts, " ")
   end
 
-  it("gets what they have together", function()
+  it("gets the combined update of all of them", function()
     for _, of in ipairs { rg.i32, rg.u8, rg.i64, rg.f32 } do
       for k, text in ipairs(updates) do
         if of ~= rg.f32 or k == 3 or k == 4 then -- sums of floats have no order
@@ -441,7 +441,7 @@ describe("an element that all iterations side by side update #compiled", functio
   end)
 end)
 
-describe("lanes that store whole vectors past the caches", function()
+describe("non-temporal stores of vectors", function()
   -- rows of no whole number of lines, from an odd index on, of one number a cell and of three
   local function stored(make, of, put)
     local n, m = 7, 301
@@ -460,7 +460,7 @@ describe("lanes that store whole vectors past the caches", function()
     return table.concat(seen, " ")
   end
 
-  it("are those of one by one, wherever rows begin", function()
+  it("store what scalar iterations store, wherever rows begin", function()
     for _, make in ipairs { rg.field, rg.array } do
       for _, row in ipairs { { rg.f32, "i * 1000 + j" }, { rg.f64, "i * 1000 + j" },
         { rg.vec3, "rg.vec3(i, j, i - j)" }, { rg.vec4, "rg.vec4(i, j, i - j, 9)" } } do
@@ -482,7 +482,7 @@ describe("quotients by roots under fast_math", function()
   if support.processor_has "avx512vl" then table.insert(levels, "x86-64-v4") end
 
   for _, type in ipairs { "f32", "f64" } do
-    it("are near the exact ones: " .. type .. " #compiled", function()
+    it("are close to the exact ones: " .. type .. " #compiled", function()
       local T = rg[type]
       local x, exact, fast = rg.field(T, n), {}, {}
       for k = 1, 3 do exact[k], fast[k] = rg.field(T, n), rg.field(T, n) end
@@ -510,7 +510,7 @@ describe("quotients by roots under fast_math", function()
     end)
   end
 
-  it("are infinite by 0, and 0 by what is infinite #compiled", function()
+  it("are infinite for a divisor of 0, and 0 for an infinite one #compiled", function()
     for _, type in ipairs { "f32", "f64" } do
       local x, one, cube = rg.field(rg[type], n), rg.field(rg[type], n), rg.field(rg[type], n)
       for i = 0, n - 1 do x[i] = i % 2 == 0 and 0 or math.huge end
@@ -539,7 +539,8 @@ describe("quotients by roots under fast_math", function()
     end
   end)
 
-  it("are near the exact ones by squares and a number, however large #compiled", function()
+  it("are close to the exact ones for sums of squares and a number, however large \z
+    #compiled", function()
     local d = rg.field(rg.vec3, n)
     local exact, fast = rg.field(rg.f32, n), rg.field(rg.f32, n)
     local far = { 0, 1e-22, 1e-3, 1, 1e12, 3e19, 1e30 }
@@ -564,7 +565,8 @@ describe("quotients by roots under fast_math", function()
     end
   end)
 
-  it("are near the exact ones by a number of each iteration, which may be 0 #compiled", function()
+  it("are close to the exact ones for a number of each iteration, which may be 0 \z
+    #compiled", function()
     local p, cube = rg.field(rg.vec2, n), rg.field(rg.f32, n)
     for i = 0, n - 1 do p[i] = { 0, i % 16 == 0 and 0.25 or 0 } end
     local run = rg.kernel(function()
@@ -578,7 +580,7 @@ describe("quotients by roots under fast_math", function()
     for i = 0, n - 1 do assert.near(i % 16 == 0 and 8 or math.huge, cube[i], 1e-4) end
   end)
 
-  it("are added once where loops of sums are in loops #compiled", function()
+  it("are added once if a loop of sums is inside another loop #compiled", function()
     local count = 64
     local x, sums = rg.field(rg.f32, count), rg.field(rg.vec2, count)
     for i = 0, count - 1 do x[i] = i * 0.3 + i % 7 * 0.1 end
@@ -610,7 +612,7 @@ describe("quotients by roots under fast_math", function()
     end
   end)
 
-  it("are near the exact ones in sums along a loop #compiled", function()
+  it("are close to the exact ones in sums along a loop #compiled", function()
     local count = 48
     local x, mass = rg.field(rg.vec2, count), rg.field(rg.f32, count)
     for i = 0, count - 1 do
@@ -647,7 +649,7 @@ describe("quotients by roots under fast_math", function()
     end
   end)
 
-  it("are so whatever the width of vectors #cpu", function() -- the processors' own
+  it("are close to the exact ones for each width of vectors #cpu", function() -- the processors' own
     for _, cpu in ipairs(levels) do
       local other = support.rg.new { threads = 1, cpu = cpu, cache = false, fast_math = true }
       local x, y = other.field(rg.f32, n), other.field(rg.f32, n)
@@ -664,7 +666,8 @@ describe("quotients by roots under fast_math", function()
     end
   end)
 
-  it("are infinite, and numbers, by powers too small to invert #compiled #cpu", function()
+  it("are infinite or finite as the exact ones for powers too small to invert #compiled \z
+    #cpu", function()
     local cases = { f32 = { 1e-26, 2.2e-26, 1e-30, 1e-44 }, f64 = { 1e-206, 1e-310 } }
     for type, small in pairs(cases) do
       local T = rg[type]

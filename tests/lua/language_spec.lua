@@ -85,7 +85,7 @@ describe("loops", function()
     assert.same({ 45 + 45 * 21, 46, 1 }, { a, b, c })
   end)
 
-  it("see an element change that another name of it changes (T77)", function()
+  it("see changes of an element through another name of it (T77)", function()
     local p = rg.field(rg.f32, 2)
     rg.kernel(function()
       for n in rg.range(2) do
@@ -105,7 +105,7 @@ describe("arithmetic", function()
       { a = a, b = b }) })
   end)
 
-  it("divides and takes remainders as Lua (T90)", function()
+  it("divides and takes remainders as in Lua (T90)", function()
     local f, u, w = numbers(rg.f64, 0.5, 1e15 + 1e9), numbers(rg.u32, 3583196299),
       numbers(rg.i64, 1000001000000000LL)
     local c = { f = f, u = u, w = w }
@@ -229,7 +229,7 @@ describe("kernels as values", function()
     assert.equal(err.code, seen)
   end)
 
-  it("refuse what kernels have not, by name (L27)", function()
+  it("name and refuse what kernels do not support (L27)", function()
     local cases = {
       ["function() return function() end end"] = "function",
         ["function() local s = 'a' .. 'b' end"] = "string",

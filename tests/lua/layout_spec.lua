@@ -36,7 +36,7 @@ describe("the memory of a dense field #compiled", function()
     assert.equal(offset(1) + 1, offset(11))
   end)
 
-  it("has each element as wide as its type #cpu", function()
+  it("gives each element the size of its type #cpu", function()
     local sizes = { bool = 1, i8 = 1, i16 = 2, i32 = 4, i64 = 8, u8 = 1, u16 = 2, u32 = 4, u64 = 8,
       f16 = 2, f32 = 4, f64 = 8 }
     for _, name in ipairs(scalars) do
@@ -81,7 +81,7 @@ describe("the memory of a dense field #compiled", function()
     end
   end)
 
-  it("is what C sees and writes #cpu", function()
+  it("is the memory that C reads and writes #cpu", function()
     local x = rg.field(rg.f32, 100)
     local p = x:pointer()
     for i = 0, 99 do p[i] = i end

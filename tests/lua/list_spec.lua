@@ -53,7 +53,7 @@ describe("append", function()
     end
   end)
 
-  it("takes what iterations collect densely, once, and in the order of each", function()
+  it("stores what iterations collect without gaps, once, and in the order of each", function()
     for _, chunk in ipairs { 1, 3, 64 } do
       for _, layout in ipairs { "soa", "aos" } do
         local a, b, c, d = rg.field(rg.u8), rg.field(rg.vec3), rg.field(rg.f64), rg.field(rg.i16)
@@ -233,7 +233,7 @@ describe("a list", function()
     assert.same({ 6, 3, 0, 3, 1, 3, 5, 0 }, { k() })
     assert.same({ 3, 0, 3, 1, 3, 5, 100 }, { #x[1], #x[2], #x, #alone, #y, #y[2], x.shape[1] })
   end)
-  it("gives up its last element, which reads zero then", function()
+  it("pops its last element, which then reads zero", function()
     local x = lists(rg.f64, 1, 40, { chunk = 4 })
     for k = 0, 9 do x:append(0, k + 1) end
     assert.equal(10, x:pop(0))
@@ -260,7 +260,7 @@ describe("a list", function()
     for k = 1, 5000 do assert.equal(1, y[k]) end
   end)
 
-  it("gives its last elements to iterations that pop, whichever, and keeps its first", function()
+  it("gives its last elements to iterations that pop, in any order, and keeps its first", function()
     local x = lists(rg.i32, 300, 40, { chunk = 4 })
     local y = rg.field(rg.i32, 300, 40)
     local fill = rg.kernel([=[function()
@@ -305,7 +305,7 @@ describe("a list", function()
     end]=], env), function(i) return i % 7 + 1 end)
   end)
 
-  it("may be changed in every way by the one iteration that it belongs to", function()
+  it("may be changed in every way by the only iteration that accesses it", function()
     local x, node = lists(rg.i32, 100, 30, { chunk = 4 })
     local y = rg.field(rg.i32, 100, 3)
     local churn = rg.kernel([=[function()
@@ -333,7 +333,7 @@ describe("a list", function()
     end
   end)
 
-  it("begins anew where an iteration empties it and appends to it", function()
+  it("starts again at 0 if an iteration empties it and appends to it", function()
     local x, node = lists(rg.ivec2, 50, 60, { chunk = 8, layout = "aos", name = "anew" })
     local anew = rg.kernel([=[function(n)
       for i in rg.range(50) do
@@ -384,7 +384,7 @@ describe("a list", function()
     end
   end)
 
-  it("keeps what it holds whole while iterations append and pop", function()
+  it("keeps its elements intact while iterations append and pop", function()
     local x, node = lists(rg.ivec2, 3, 4000, { chunk = 8 })
     local bad = rg.field(rg.i32, 1)
     local churn = rg.kernel([=[function(n)
@@ -436,7 +436,7 @@ describe("a list", function()
     assert.equal(0, x:append(0, 1))
   end)
 
-  it("gets as long as what is written to it, with zeros between", function()
+  it("grows to the largest index that is written, with zeros in between", function()
     local x, node = lists(rg.i32, 4, 1000, { chunk = 8 })
     rg.kernel([=[function() for i in rg.range(4) do x[i][i * 20] = i + 1 end end]=], { x = x })()
     assert.equal(1, x:length(0))
@@ -485,7 +485,7 @@ describe("a list", function()
     assert.equal(0, x:append(3, 1))
   end)
 
-  it("hands freed chunks out again, zeroed", function()
+  it("reuses freed chunks, zeroed", function()
     local x, node = lists(rg.i32, 1, 64, { chunk = 8 })
     for _ = 1, 5 do
       for k = 1, 64 do x:append(0, k) end
@@ -587,7 +587,7 @@ describe("a list", function()
     assert.same({ 8, -8, 0, 0 }, { v[8].x, v[8].y, v[9].x, v[11].y })
   end)
 
-  it("gets one longer with each append, everywhere at once", function()
+  it("grows by one with each append, for every reader at once", function()
     local x = rg.field(rg.i32)
     rg.root:dense("i", 128):dynamic("j", 128, { chunk = 8 }):place(x)
     rg.kernel(function() for i, j in rg.range(64, 128) do x:append(i, j) end end)()
@@ -597,7 +597,7 @@ describe("a list", function()
     for j = 0, 127 do assert.is_true(seen[j]) end
   end)
 
-  it("grows, is emptied and grows again to the lengths that are asked for", function()
+  it("grows, is emptied and grows again to the requested lengths", function()
     local x = rg.field(rg.i32)
     local list = rg.root:dense("i", 10):dynamic("j", 500, { chunk = 4 })
     list:place(x)
@@ -632,14 +632,14 @@ describe("a list", function()
   end)
 end)
 
-describe("a list below a cell that goes", function()
+describe("a list below a cell that is deactivated", function()
   local above = {
     pointer = function() return rg.root:pointer("i", 64) end,
     bitmasked = function() return rg.root:bitmasked("i", 64) end,
     hash = function() return rg.root:hash("i") end,
   }
   for kind, make in pairs(above) do
-    it("goes with it, and begins anew, under " .. kind, function()
+    it("is removed with it, and starts empty again, under " .. kind, function()
       local x, top = rg.field(rg.i32), make()
       local list = top:dynamic("j", 16, { chunk = 4 })
       list:place(x)
@@ -712,7 +712,8 @@ describe("a loop over the elements of lists", function()
     end
   end
 
-  it("runs in lanes where the body is straight, and the rest one by one #compiled #cpu", function()
+  it("runs in lanes if the body is straight-line code, and the rest as scalar code #compiled \z
+    #cpu", function()
     local x, y = filled(rg.f32, 32, 16)
     local double = rg.kernel([=[function()
       for i, j in x:active() do y[i][j] = x[i][j] * 2 + (x[i][j] > 3000 and 1 or 0) end
@@ -799,7 +800,7 @@ describe("a loop over the elements of lists", function()
   end)
 end)
 
-describe("what is not a list", function()
+describe("a value that is not a list", function()
   it("is refused with a sentence", function()
     local x = rg.field(rg.i32, 8)
     local err = failure(rg.kernel([=[function() return x:length(1) end]=], { x = x }))
@@ -837,7 +838,7 @@ end
 local function reserved() return rg.memory().reserved end
 
 describe("lists", function()
-  it("are visited up to their last written slot, gaps too", function()
+  it("are visited up to their last written slot, including gaps", function()
     local x = one_list(rg.i32, 128, 32)
     for v = 1, 5 do x:append(v) end
     x[20] = 7
@@ -931,7 +932,7 @@ describe("appends of workers that compete for lists", function()
     assert.same({ expected, expected }, { seen, list:count() })
   end
 
-  it("are all there, once, of every kind, and what follows is zero", function()
+  it("are all stored once, whatever their kind, and what follows is zero", function()
     under(function(root) return root:dense("i", 100) end, 100)
     under(function(root) return root:pointer("i", 64):dense("i", 4) end, 99)
     under(function(root) return root:hash("i") end, 101)
@@ -959,7 +960,7 @@ describe("appends of workers that compete for lists", function()
     assert.equal(33333, total)
   end)
 
-  it("end where a list is full, and say so; the others go on", function()
+  it("fail when a list is full, with an error; those to others continue", function()
     local x = own.field(own.i32)
     local list = own.root:dense("i", 8):dynamic("j", 100, { chunk = 8, name = "bin" })
     list:place(x)
@@ -978,7 +979,7 @@ describe("appends of workers that compete for lists", function()
 end)
 
 describe("memory of lists #compiled", function()
-  it("is used again after they were emptied", function()
+  it("is reused after they were emptied", function()
     local x, node = lists(rg.i32, 16, 512, { chunk = 16 })
     node:clear() -- nothing yet: nothing happens
     local fill = rg.kernel("function() for i, k in rg.range(16, 300) do x:append(i, k) end end",
@@ -995,7 +996,7 @@ describe("memory of lists #compiled", function()
     assert.is_true(reserved() <= after_one + 2 ^ 18)
   end)
 
-  it("is that of the chunks there are, however long a list may get", function()
+  it("is that of existing chunks, however long a list may get", function()
     local before = reserved()
     local x, node = one_list(rg.f32, 2 ^ 20, 1024)
     local write = rg.kernel("function() x[1024] = 1 end", { x = x })

@@ -32,7 +32,7 @@ describe("the parameters of rg.live", function()
     assert.is_true(math.abs(high - 2e-4) < 1e-12)
   end)
 
-  it("are read from what describes them, and leave their values in the table", function()
+  it("are read from their descriptions, and keep their values in the table", function()
     local t = { b = { 1, 0, 3 }, a = true, mode = { "water", "jelly" }, g = rg.vec2(0, -5),
       inner = { n = 4 } }
     local own = params.read(t)
@@ -44,7 +44,7 @@ describe("the parameters of rg.live", function()
     assert.same({ 0, 3 }, { own.rows[2].low, own.rows[2].high })
   end)
 
-  it("take what a user does, and keep it when the script changes another", function()
+  it("take a user's changes, and keep them when the script changes another", function()
     local t = { rate = 1, g = rg.vec2(0, -5), other = 2 }
     local own = params.read(t)
     local moves = { rate = 1.5, ["g.y"] = -7 }
@@ -61,7 +61,7 @@ describe("the parameters of rg.live", function()
     assert.same({ 1.5, 5, -7, 1 }, { later.rate, later.other, tonumber(later.g.y), later.more })
   end)
 
-  it("are printed as a script would have them", function()
+  it("are printed as a script would contain them", function()
     local t = { b = { 1, 0, 3 }, a = true, mode = { "water", "jelly" }, g = rg.vec2(0, -5),
       inner = { n = 4 }, ["my own"] = 1e-3, fine = { 2, 0, 4, 0.1 } }
     local own = params.read(t)
@@ -73,7 +73,7 @@ describe("the parameters of rg.live", function()
     assert.equal(text, params.read(again):text())
   end)
 
-  it("step as they are told, and by whole numbers once a kernel has refused a fraction", function()
+  it("have the requested step, and whole numbers once a kernel has refused a fraction", function()
     local t = { n = 4, fine = { 5, 0, 20, 0.5 }, rate = 1 }
     local own = params.read(t, { rate = { 0, 8, 1 } })
     assert.same({ 0.5, 1 }, { own.rows[1].step, own.rows[3].step })
@@ -97,7 +97,7 @@ describe("the parameters of rg.live", function()
       message({ a = 1 }, { a = { 0, 2, "x" } }))
   end)
 
-  it("are refused where they are nothing that a control shows", function()
+  it("are refused if no control can show them", function()
     local function message(t) return failure(params.read, t).message end
     assert.matches("^option 'params' of rg.live: 'f' must be a number, .*, got a function$",
       message { f = print })
@@ -129,7 +129,7 @@ describe("rg.live without a display", function()
       end })
     print(frames, x[3][3], rg.stats().compiles)]]
 
-  it("says so in one line, and writes what the window would have shown", function()
+  it("says so in one line, and films the window", function()
     os.execute(("mkdir -p '%s.out'"):format(base))
     local answer = run(script)
     local name = base:match "[^/]+$"
@@ -182,14 +182,14 @@ describe("rg.live without a display", function()
     assert.matches("^there is no display: 3 frames go to [^\n]*\n$", answer)
   end)
 
-  it("ends where the script fails, with its error", function()
+  it("ends with the script's error if the script fails", function()
     local answer = run [[
       local function step() error("wrong here") end
       require("regolith").live { step = step, draw = function() end }]]
     assert.matches("wrong here", answer)
   end)
 
-  it("refuses options that there are not", function()
+  it("refuses unknown options", function()
     local function message(options) return failure(rg.live, options).message end
     local step, draw = function() end, function() end
     assert.equal("option 'step' of rg.live must be a function or a kernel, got nil", message {})

@@ -144,7 +144,7 @@ for _, kind in ipairs(kinds) do
       end)
     end
 
-    it("is zero again in each iteration of the loop that declares it", function()
+    it("is zero at the start of each iteration of the loop that declares it", function()
       expect(function() return 1 + 2 + 3 end, each([[
         for k = 1, 3 do
           ]] .. head .. [[
@@ -153,7 +153,7 @@ for _, kind in ipairs(kinds) do
         end]], { I24 = I24 }))
     end)
 
-    it("keeps its numbers while a loop around its uses runs", function()
+    it("keeps its numbers across iterations of a loop inside its scope", function()
       expect(function(i) return 10 * (i % 24) end, each(head .. [[
         for k = 1, 10 do stack[i % 24] = stack[i % 24] + i % 24 end
         r = stack[i % 24] + stack[(i + 1) % 24] ]], { I24 = I24 }))
@@ -180,7 +180,7 @@ for _, kind in ipairs(kinds) do
         r = i == 0 and 55 or stack[a] * 10 + stack[b] ]], { I24 = I24 }))
     end)
 
-    it("reads zero outside, and keeps all numbers when something writes there", function()
+    it("reads zero out of bounds, where writes change nothing", function()
       expect(function() return 300 end, each(head .. [[
         for k = 0, 23 do stack[k] = k + 1 end
         local at = i % 2 == 0 and i + 24 or -1 - i
@@ -208,7 +208,7 @@ for _, kind in ipairs(kinds) do
 end
 
 describe("a vector that a computed index assigns", function()
-  it("is a value: a helper gets all numbers, and its caller keeps its own", function()
+  it("is a value: a helper gets a copy, and its caller's numbers stay", function()
     local head = [[
       local function top_of(s, k) return s[k] end
       local function changed(s, k)
@@ -266,7 +266,7 @@ describe("a vector that a computed index assigns", function()
       for k = 0, 9 do if v[k] then r = r + 1 end end]], { V = rg.vec(10, rg.bool) }))
   end)
 
-  it("may be a matrix, whose rows and columns end where they end", function()
+  it("may be a matrix, whose rows and columns are both checked", function()
     expect(function(i) return i % 5 + 10 + 0 + 2 * 3 end, each([[
       local m = M(0)
       m[i % 5][i % 4] = i % 5
@@ -293,7 +293,7 @@ describe("a vector that a computed index assigns", function()
 end)
 
 describe("an array that one iteration makes", function()
-  it("is one for its helpers too", function()
+  it("can be passed to helpers", function()
     local head = [[
       local function push(s, top, v)
         s[top] = v
@@ -318,7 +318,7 @@ describe("an array that one iteration makes", function()
       { Task = Task }))
   end)
 
-  it("may have several axes, whose ends are checked one by one", function()
+  it("may have several axes, each of which is checked", function()
     expect(function() return 7 + 15 + 3 end, each([[
       local m = rg.zeros(rg.i32, 3, 5)
       m[i % 3][i % 5] = 7
@@ -363,7 +363,7 @@ describe("an array that one iteration makes", function()
     assert.equal(2 * n, blocks_made "5000")
   end)
 
-  it("counts writes outside, as on the heap", function()
+  it("counts writes out of bounds, as on the heap", function()
     local before = rg.stats().out_of_range
     each([[
       local s = rg.zeros(rg.i32, 4)

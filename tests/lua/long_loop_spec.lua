@@ -67,12 +67,12 @@ describe("long loops in lanes", function()
   local oracle = rg.new { arch = "lua" }
 
   for name, lengths in pairs(shapes) do
-    it("count as one by one, in lists " .. name, function()
+    it("count as in scalar code, in lists " .. name, function()
       local got, expected = count(rg, lengths), count(oracle, lengths)
       for r = 0, rows - 1 do assert.equal(expected[r], got[r]) end
     end)
 
-    it("come near their sums under fast_math, in lists " .. name, function()
+    it("come close to the scalar sums under fast_math, in lists " .. name, function()
       local got, seen = flock(rg, lengths, { fast_math = true })
       local expected, all = flock(oracle, lengths)
       for r = 0, rows - 1 do
@@ -83,7 +83,7 @@ describe("long loops in lanes", function()
     end)
   end
 
-  it("say so, and stay in order where floats have one #compiled #cpu", function()
+  it("are reported by explain(), and stay in order for sums of floats #compiled #cpu", function()
     if not support.processor_has "avx512bw" then return pending "no vectors of 512 bits" end
     local lengths = shapes["of many turns"]
     local told = "where it is long, %d+ of its iterations side by side"

@@ -98,7 +98,7 @@ describe("vectorised iterations of a serial loop #compiled", function()
     end)
   end
 
-  it("are shown by explain, with their width #cpu", function()
+  it("are shown by explain(), with their width #cpu", function()
     local _, told = outcome(bodies["a while whose turns differ"])
     assert.matches("\n    %d+ iterations side by side, in vector lanes\n", told)
     _, told = outcome(bodies["variables from outside"])
@@ -134,12 +134,12 @@ local function paint(update, told)
   return table.concat(parts, " ")
 end
 
-describe("boxes of cells #compiled", function()
+describe("loops that paint boxes of cells #compiled", function()
   local sum = "image[i][j] = image[i][j] + d"
   local nearest = "depth[i][j] = math.max(depth[i][j], rg.i64(1e6 / (d + 1)) * 64 + p)"
 
   for name, update in pairs { sum = sum, nearest = nearest } do
-    it("are painted side by side as one by one: " .. name, function()
+    it("give the same in lanes as in scalar code: " .. name, function()
       local alone = support.with_option("RG_WITHOUT", "lanes", function() return paint(update) end)
       assert.equal(alone, (paint(update)))
       assert.equal(alone, with_stress("guard_pages,force_lanes", function()
@@ -154,7 +154,7 @@ describe("boxes of cells #compiled", function()
   end)
 
   -- with fewer lanes, an update by each lane costs too much of what they save
-  it("are taken several at once where few cells of one are side by side #cpu", function()
+  it("run several at once if few cells of one are adjacent #cpu", function()
     if not support.processor_has "avx512bw" then return pending "no vectors of 512 bits" end
     assert.matches("\n    %d+ positions side by side, in vector lanes\n", paint(nearest, true))
   end)

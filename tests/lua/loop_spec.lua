@@ -62,7 +62,7 @@ describe("a loop over the active cells of a dense field", function()
     assert.equal(0, fill())
   end)
 
-  it("gives 13 x 17 exactly", function()
+  it("visits exactly 13 x 17 cells", function()
     local x = rg.field(rg.i32, 13, 17)
     local sum = rg.kernel(function()
       local n, s = 0, 0
@@ -177,7 +177,7 @@ describe("a loop over the active cells of a dense field", function()
     assert.equal(1, corner[2][6])
   end)
 
-  it("visits leaves of one cell and blocks of one leaf alike", function()
+  it("visits leaves of one cell, and blocks of one leaf", function()
     for _, shape in ipairs { { 1, 1 }, { 2, 3 }, { 16, 1 }, { 1, 16 }, { 5, 64 } } do
       local x = sparse(rg.i32, "i", shape[1], shape[2])
       x[0] = 1
@@ -270,7 +270,7 @@ describe("a loop over a range", function()
     end
   end)
 
-  it("keeps its result under every adjustment", function()
+  it("has the same result under every adjustment", function()
     local x = rg.field(rg.i32, 1000)
     local variants = {
       rg.kernel(function() for i in rg.range(1000) do x[i] = x[i] + i end end),
@@ -285,7 +285,7 @@ describe("a loop over a range", function()
     end
   end)
 
-  it("takes a sum that an earlier loop of the kernel made as its bound", function()
+  it("may have a sum of an earlier loop of the kernel as its bound", function()
     local run = rg.kernel(function(n)
       local count, total = 0, 0
       for i in rg.range(n) do
@@ -381,7 +381,7 @@ describe("serial control flow", function()
     assert.same({ 1, 12, 23, 34 }, x:to_table())
   end)
 
-  it("takes each adjustment once", function()
+  it("accepts each adjustment only once", function()
     for _, twice in ipairs { ":vec():vec()", ":serial():vec():serial()", ":block(2):block(4)" } do
       local ok, e = pcall(rg.kernel("function() for i in rg.range(4)" .. twice .. " do end end"))
       assert.is_false(ok)
@@ -504,7 +504,7 @@ describe("serial control flow", function()
     assert.same({ 6, 16, 26, 36 }, x:to_table())
   end)
 
-  it("runs ifs and whiles around parallel loops on the launching side", function()
+  it("runs ifs and whiles around parallel loops in the host region", function()
     local x, residual = rg.field(rg.f32, 16), rg.field(rg.f32, 1)
     local solve = rg.kernel(function(tolerance)
       local rounds = 0
@@ -543,7 +543,7 @@ describe("serial control flow", function()
     assert.equal(1234, x[0])
   end)
 
-  it("goes on around parallel loops until a sum of theirs is small", function()
+  it("repeats parallel loops until their sum is small", function()
     local x = rg.field(rg.f64, 100)
     x:fill(1)
     local solve = rg.kernel(function(limit)
@@ -598,7 +598,7 @@ describe("a numeric for between numbers of the launch", function()
   end)
 end)
 
-describe("what passes from loop to loop", function()
+describe("data that passes from loop to loop", function()
   it("is carried by locals of the kernel", function()
     local out = rg.field(rg.i32, 4)
     local carry = rg.kernel(function()
@@ -620,7 +620,7 @@ describe("what passes from loop to loop", function()
     assert.same({ 45, 45 * 21, 1, 46 }, out:to_table())
   end)
 
-  it("is all that the earlier loops wrote", function()
+  it("includes everything that the earlier loops wrote", function()
     local x, y = rg.field(rg.i32, 1000), rg.field(rg.i32)
     rg.root:pointer("i", 50):dense("i", 20):place(y)
     local pipeline = rg.kernel(function()
@@ -636,7 +636,7 @@ describe("what passes from loop to loop", function()
     assert.equal(0, pipeline())
   end)
 
-  it("never mixes up an element that an inner loop changes under another name", function()
+  it("is right for an element that an inner loop changes under another name", function()
     local p, q = rg.field(rg.i32, 4), rg.field(rg.i32, 4)
     local nested = rg.kernel(function(a, b, n)
       for _ in rg.range(1) do
@@ -659,7 +659,7 @@ describe("what passes from loop to loop", function()
     assert.equal(expected + 1, p[1])
   end)
 
-  it("is what serial loops of an iteration left in an element", function()
+  it("includes what serial loops of an iteration wrote to an element", function()
     local p, q = rg.field(rg.i32, 4), rg.field(rg.i32, 1)
     local run = rg.kernel(function()
       for n in rg.range(4) do
@@ -682,14 +682,14 @@ describe("rg.range", function()
     for _ in rg.range({ 3, 1 }, 2) do error "visited" end
   end)
 
-  it("starts anew after a break", function()
+  it("starts over after a break", function()
     local range, n = rg.range(4), 0
     assert.equal(0, (range()))
     for _ in range:serial() do n = n + 1 end
     assert.equal(4, n)
   end)
 
-  it("takes whole numbers only", function()
+  it("accepts only whole numbers", function()
     assert.equal("argument.invalid", failure(rg.range, 1.5).code)
     assert.equal("argument.invalid", failure(rg.range, "ten").code)
     assert.equal("argument.invalid", failure(rg.range).code)
@@ -711,11 +711,11 @@ describe("a bound of a range that is a float", function()
     return x
   end
 
-  it("is taken where it is whole", function()
+  it("is accepted if it is whole", function()
     assert.same({ 6, 0, 0 }, { count(with(6), 0), count(with(-3), 0), count(with(-0.0), 0) })
   end)
 
-  it("is an error of the launch, which names the use, where it is not", function()
+  it("is an error of the launch that names the use, if it is not whole", function()
     for _, value in ipairs { 2.5, 0 / 0, 1 / 0, -1 / 0, 2 ^ 31, -2 ^ 31 - 1 } do
       local err = failure(count, with(value), 0)
       assert.equal("value.fit", err.code)
@@ -739,7 +739,7 @@ describe("a bound of a range that is a float", function()
     assert.same({ 1, 2, 4, 3 }, y:to_table())
   end)
 
-  it("is an integer where it is a live number", function()
+  it("is an integer if it is a captured number", function()
     local n = 4
     local k = rg.kernel(function()
       local s = 0
@@ -752,7 +752,7 @@ describe("a bound of a range that is a float", function()
   end)
 end)
 
-describe("a serial loop of which some iterations do something", function()
+describe("a serial loop of which only some iterations have an effect", function()
   -- The positive numbers of each block go to its begin.
   local function compact(body)
     local n = 4096
@@ -803,7 +803,7 @@ describe("a serial loop of which some iterations do something", function()
     end
   end)
 
-  it("compares what earlier iterations have written", function()
+  it("compares with what earlier iterations have written", function()
     local k, x, kept = compact "kept[at] = x[k] x[k + 3] = x[k + 3] - 600"
     local changed, wanted = expected(true)
     same(wanted, kept)
@@ -813,7 +813,7 @@ describe("a serial loop of which some iterations do something", function()
 end)
 
 describe("a loop that is never reached", function()
-  it("does nothing, though its elements have bounds", function()
+  it("does nothing, although its accesses have bounds", function()
     local x = rg.field(rg.i32, 64)
     assert.equal(11, rg.kernel([=[function()
       local k = 0

@@ -21,7 +21,7 @@ teardown(function() shell(("rm -rf '%s'*"):format(scratch)) end)
 local function build(words) return shell(("'%s' build %s"):format(program, words)) end
 
 describe("regolith build --love #compiled #cpu", function()
-  it("says what is no game, and what is missing in one", function()
+  it("reports a folder that is not a game, and files that a game lacks", function()
     local function said(words, wanted)
       assert.equal("regolith: " .. wanted .. "\n", build(words))
     end
@@ -108,7 +108,7 @@ describe("a file in a game of LÖVE", function()
     end)
   end)
 
-  it("is where it is in a game's folder, and in other hosts nothing is unpacked", function()
+  it("stays in place in a game's folder, and in other hosts nothing is unpacked", function()
     os.execute(("mkdir -p '%s.own/a' && touch '%s.own/a/b.rgm'"):format(scratch, scratch))
     with_files(scratch .. ".own", function(_, count)
       assert.equal(scratch .. ".own/a/b.rgm", host.unpack "a/b.rgm")

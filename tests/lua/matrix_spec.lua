@@ -52,7 +52,7 @@ describe("a sparse matrix", function()
     assert.same({ { 3, 0 }, { 0, 5 } }, rg.matrix.diagonal({ 3, 5 }):to_table())
   end)
 
-  it("sums up what parallel loops add, in an order of its own #compiled", function()
+  it("sums up what parallel loops add, in a fixed order #compiled", function()
     local n = 700
     local function build()
       local A = rg.matrix(n, n)
@@ -240,7 +240,7 @@ describe("a sparse matrix", function()
     assert.equal(1001, p:sum())
   end)
 
-  it("does what Taichi's matrices do", function()
+  it("has the operations of Taichi's matrices", function()
     local function filled(n, f)
       local A = rg.matrix(n, n, rg.f32)
       for i = 0, n - 1 do for j = 0, n - 1 do A:add(i, j, f(i, j)) end end
@@ -291,7 +291,7 @@ describe("a sparse matrix", function()
     assert.matches("does not end with", failure(A.write, A, "a.txt").message)
   end)
 
-  it("refuses mistakes in a sentence", function()
+  it("reports each mistake in one sentence", function()
     local A = rg.matrix(3, 4)
     for _, case in ipairs {
       { function() rg.matrix(0) end, "must be a whole number from 1, got 0" },

@@ -15,7 +15,7 @@ local function agrees(text)
 end
 
 describe("a value that may be nil", function()
-  it("is what a function returns that ends without one, and is asked for", function()
+  it("is the result of a function that may end without a return, where it is tested", function()
     agrees [[function(n)
       local function find(i) if i > 3 then return i * 2 end end
       local function loop(i) for k = 1, 5 do if k * k >= i then return k end end return nil end
@@ -29,7 +29,7 @@ describe("a value that may be nil", function()
     end]]
   end)
 
-  it("is a boolean, which may also be false", function()
+  it("may be a boolean, which may also be false", function()
     agrees [[function(n)
       local function is(i) if i > 3 then return i > 5 end end
       local b, flag = is(n)
@@ -38,7 +38,7 @@ describe("a value that may be nil", function()
     end]]
   end)
 
-  it("is a local that has no value yet, or loses it", function()
+  it("may be a local that has no value yet, or is set to nil", function()
     agrees [[function(n)
       local best, near, x, y = nil, nil, nil, 3
       for i = 0, 9 do
@@ -54,7 +54,7 @@ describe("a value that may be nil", function()
     end]]
   end)
 
-  it("is assigned in a loop above and below the question", function()
+  it("may be assigned in a loop above and below the test", function()
     agrees [[function(n)
       local function step(i) if i < 9 then return i + 2 end end
       local at, count = n, 0
@@ -127,7 +127,7 @@ describe("a value that may be nil", function()
     assert.same({ 10, -1, -1, 13, -1, -1, 16, -1 }, support.list(x))
   end)
 
-  it("is zero where nothing asks", function()
+  it("is zero if it is nil and nothing tests it", function()
     local k = rg.kernel [[function(n)
       local function f(i) if i > 3 then return i end end
       return f(n) + 1
@@ -135,13 +135,13 @@ describe("a value that may be nil", function()
     assert.same({ 1, 6 }, { k(1), k(5) })
   end)
 
-  it("costs nothing where nothing gives a nil", function()
+  it("costs nothing if nothing can be nil", function()
     local k = rg.kernel "function(n: i32) local s if n > 1 then s = 1 else s = 2 end return s end"
     k(1)
     assert.falsy(k:ir():find("bool = var", 1, true))
   end, "#compiled")
 
-  it("is said where it cannot be", function()
+  it("is reported where it is not supported", function()
     local function fails(body)
       return failure(rg.kernel(("function(n: i32) %s end"):format(body), {}), 3).message
     end

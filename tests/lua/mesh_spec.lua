@@ -62,7 +62,7 @@ describe("the relations of triangles", function()
     assert.same({ { 0, 1, 2 }, { 4, 6 }, { 1, 2, 3 } }, { cells, edges, others })
   end)
 
-  it("are right for a point of many cells", function()
+  it("are right for a point with many cells", function()
     local points, cells, n = { { 0, 0, 0 } }, {}, 200
     for k = 1, n do
       local angle = 2 * math.pi * k / n
@@ -91,7 +91,7 @@ describe("the relations of tetrahedra", function()
     near(1 / 6, m:measures():min())
   end)
 
-  it("say for each face which cell is across", function()
+  it("give for each face the cell on the other side", function()
     local points = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 1, 1, 1 } }
     local m = rg.mesh { points = points,
       tetrahedra = { { 0, 1, 2, 3 }, { 1, 2, 3, 4 } } }
@@ -151,7 +151,7 @@ describe("a mesh", function()
     assert.equal(x, m.points)
   end)
 
-  it("refuses what is none, and says why", function()
+  it("refuses what is not a mesh, and says why", function()
     local points = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 } }
     assert.matches("'triangles' refers to point 3, but there are only 3",
       failure(rg.mesh, { points = points, triangles = { { 0, 1, 3 } } }).message)
@@ -254,7 +254,7 @@ describe("a mesh from a file", function()
     assert.matches("another byte order", failure(rg.mesh, name).message)
   end)
 
-  it("is what was written", function()
+  it("is equal to the mesh that was written", function()
     local m = rg.mesh.sphere { detail = 2, center = { 1, 2, 3 } }
     for _, ending in ipairs { ".obj", ".ply", ".stl" } do
       local name = path(ending)
@@ -267,7 +267,7 @@ describe("a mesh from a file", function()
     assert.matches("cannot contain lines", failure(chain.write, chain, base .. ".stl").message)
   end)
 
-  it("is refused where its indices or counts cannot be", function()
+  it("is refused if its indices or counts are invalid", function()
     local cases = { [".obj"] = { "v 0 0 0\nf 1 2 3\n", "v 0 0 x\n", "f 0 1 2\n", "v 0 0 0\n" },
       [".ply"] = { "ply\nformat ascii 1.0\nelement vertex 99999999999\nend_header\n", "plx\n",
         (texts[".ply"]:gsub("4 0 1 2 3", "4 0 1 2 9")),

@@ -276,7 +276,7 @@ describe("a module #compiled #cpu", function()
     assert.equal(2, m.x[1])
   end)
 
-  it("gives equal names of other variables the name of the kernel, too", function()
+  it("adds the name of the kernel to equal names of different variables", function()
     local x = rg.field(rg.f32, 4)
     local first, second
     do
@@ -405,7 +405,8 @@ describe("a module #compiled #cpu", function()
     ]]):format(size or 4, weight or 0.5, body, path)
   end
 
-  it("takes the kernels of another build, and keeps its data and what was set", function()
+  it("takes the kernels of another build, and keeps its data and the values that were \z
+    set", function()
     local path = path_of "live"
     run("", maker(path, "x[i] = x[i] + k * weight"))
     local m = rg.module.open(path)
@@ -427,7 +428,7 @@ describe("a module #compiled #cpu", function()
     assert.is_nil(rawget(m.values, "extra"))
   end)
 
-  it("says why another build cannot take its place, and stays as it was", function()
+  it("reports why another build cannot replace it, and stays unchanged", function()
     local path = path_of "live"
     run("", maker(path, "x[i] = k"))
     local m = rg.module.open(path)
@@ -447,7 +448,7 @@ describe("a module #compiled #cpu", function()
     assert.equal(8, m.x[2])
   end)
 
-  it("is built anew in the background when its script changes", function()
+  it("is built again in the background when its script changes", function()
     local program = os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$" .. "/bin/regolith"
     local path, script = path_of "live", folder .. "/live.lua"
     local unused = path_of "unused"
@@ -562,7 +563,7 @@ describe("a module with gradients #compiled #cpu", function()
     return run(environment, script:format(path_of(name)) .. text)
   end
 
-  it("differentiates without a compiler as with one, by what a run has used", function()
+  it("differentiates without a compiler as with one, what a run has used", function()
     waves "used"
     local text = [[
       begin()
@@ -587,7 +588,7 @@ describe("a module with gradients #compiled #cpu", function()
       text .. "print(rg.stats().compiles)"))
   end)
 
-  it("has the derivatives that are asked for, also along directions", function()
+  it("contains the requested derivatives, also along directions", function()
     waves("asked", true)
     local text = [[
       begin()
@@ -627,7 +628,7 @@ describe("a module with gradients #compiled #cpu", function()
     assert.matches("rg_random_streams before the kernel, rg_random_resume before this%. %*/", said)
   end)
 
-  it("names what it lacks", function()
+  it("reports what it lacks", function()
     local x = rg.field(rg.f32, 4, { grad = true })
     local k = rg.kernel(function(s) for i in rg.range(4) do x[i] = x[i] * s end end)
     k(2)
@@ -815,7 +816,7 @@ describe("a signed module #compiled #cpu", function()
 end)
 
 describe("the interface between modules and the library #compiled #cpu", function()
-  it("changes with its number alone", function()
+  it("changes only together with its version number", function()
     local pipe = io.popen "luajit tests/support/kernel_abi.lua 2>&1"
     local said = pipe:read "*a"
     pipe:close()

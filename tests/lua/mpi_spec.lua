@@ -21,7 +21,7 @@ local function fails(ranks, script, part, environment)
 end
 
 describe("ranks of MPI #compiled #cpu", function()
-  it("call together, and reach each other's windows", function()
+  it("make collective calls, and access each other's windows", function()
     holds(4, [[
       assert(comm.size == 4 and comm.team.count == 4)
       local right = (comm.rank + 1) % 4
@@ -54,7 +54,7 @@ describe("ranks of MPI #compiled #cpu", function()
     fails(2, "if comm.rank == 0 then comm:gather(1) end", "rank 1 ended, while others wait")
   end)
 
-  it("know at once of one that ends well, and too early", function()
+  it("notice at once a rank that ends normally but too early", function()
     local call = { "comm:gather(1)", "comm:barrier()", [[
       local out, filled = rg.array(rg.f32, 5), rg.array(rg.f32, 5)
       comm:trade({ { (comm.rank + 1) % 3, out } }, { { (comm.rank + 2) % 3, filled } })
@@ -67,7 +67,7 @@ describe("ranks of MPI #compiled #cpu", function()
     end
   end)
 
-  it("are those alone that open MPI's library", function()
+  it("are the only processes that open MPI's library", function()
     local script = [[
       local maps = io.open "/proc/self/maps":read "*a"
       for _, name in ipairs { "/libmpi.", "/libregolith-mpi." } do
@@ -82,7 +82,7 @@ describe("ranks of MPI #compiled #cpu", function()
     end
   end)
 
-  it("all fail when one calls something else, or does not come", function()
+  it("all fail when one makes another call, or none", function()
     fails(2, "if comm.rank == 0 then comm:barrier() else comm:gather(1) end",
       "ranks do not make the same calls")
     fails(2, "if comm.rank == 0 then comm:barrier() else comm:gather(1) end",

@@ -36,7 +36,7 @@ describe("NCCL #compiled #cpu", function()
     return count
   end
 
-  it("combines integers and broadcasts on GPUs, and no sums that hang on their order", function()
+  it("combines integers and broadcasts on GPUs, and no sums that depend on their order", function()
     assert.are.same({ ["nccl: all_reduce 300001"] = 3, ["nccl: all_reduce 5"] = 3,
       ["nccl: broadcast 56"] = 3, ["nccl: destroy 0"] = 3, ["sum\t0"] = 3,
       ["by\t2.23.4"] = 3 }, runs("", each))
@@ -52,7 +52,7 @@ describe("NCCL #compiled #cpu", function()
     assert.are.equal(3, runs "NCCL_MULTI_RANK_GPU_ENABLE=1 NCCL_FAKE_VERSION=23007" ["by\t2.30.7"])
   end)
 
-  it("is not needed: where it is missing, old or fails, numbers go by the host", function()
+  it("is optional: if it is missing, old or fails, numbers are combined on the host", function()
     local function without(environment, why)
       local count = runs(environment, each)
       assert.are.equal(3, count["sum\t0"])
@@ -69,7 +69,7 @@ describe("NCCL #compiled #cpu", function()
     assert.are.equal(2, count["by\tnil\tNCCL failed (ncclResult_t 6)"])
   end)
 
-  it("is not used where ranks have several of it, or the first makes no id", function()
+  it("is not used if ranks have different versions, or the first makes no id", function()
     local count = runs("NCCL_FAKE_FAIL=id", each)
     assert.are.same({ 3, 3 },
       { count["sum\t0"], count["by\tnil\trank 0 could not create an NCCL id"] })

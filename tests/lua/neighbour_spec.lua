@@ -90,7 +90,7 @@ local function asking(x)
   end)
 end
 
-describe("a loop that asks whether cells around are active", function()
+describe("a loop that tests whether cells around are active", function()
   for _, tree in ipairs(trees) do
     local name, extents, how, place = tree[1], tree[2], tree[3], tree[4]
     it("is told: " .. name, function()
@@ -108,7 +108,7 @@ describe("a loop that asks whether cells around are active", function()
     end)
   end
 
-  it("is told along one axis", function()
+  it("gets the state along one axis", function()
     local x = rg.field(rg.i32)
     rg.root:pointer("i", 4):bitmasked("i", 16):place(x)
     for i = 0, 63, 3 do x[i] = 1 end
@@ -124,7 +124,7 @@ describe("a loop that asks whether cells around are active", function()
     assert.equal(21 * 101, kernel())
   end)
 
-  it("is told of another field's cells", function()
+  it("gets the state of another field's cells", function()
     local x, y = rg.field(rg.i32), rg.field(rg.i32)
     local block = rg.root:pointer("ij", 4)
     block:bitmasked("ij", 8):place(x)
@@ -142,7 +142,7 @@ describe("a loop that asks whether cells around are active", function()
     assert.equal(11, kernel())
   end)
 
-  it("sees what its own iteration has activated", function()
+  it("sees cells that its own iteration has activated", function()
     local x, seen = rg.field(rg.i32), rg.field(rg.i32, 2)
     rg.root:pointer("ij", 4):bitmasked("ij", 8):place(x)
     x[7][7] = 1
@@ -159,7 +159,7 @@ describe("a loop that asks whether cells around are active", function()
     assert.is_true(x:is_active(8, 7))
   end)
 
-  it("sees a leaf that its own iteration has made", function()
+  it("sees a leaf that its own iteration has created", function()
     local x, seen = rg.field(rg.i32), rg.field(rg.i32, 2)
     rg.root:pointer("ij", 4):dense("ij", 8):place(x)
     x[7][7] = 1
@@ -175,7 +175,7 @@ describe("a loop that asks whether cells around are active", function()
     assert.same({ 0, 1 }, { seen[0], seen[1] })
   end)
 
-  it("sees what earlier iterations of a serial loop have activated", function()
+  it("sees cells that earlier iterations of a serial loop have activated", function()
     local x, count = rg.field(rg.i32), rg.field(rg.i32, 1)
     rg.root:pointer("ij", 4):bitmasked("ij", 8):place(x)
     x[7][7] = 1

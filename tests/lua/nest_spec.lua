@@ -74,9 +74,9 @@ local function line(rg, indices)
 end
 
 for name, rg in pairs(engines) do
-  describe("a serial loop over a tree without ends, " .. name .. " #compiled", function()
+  describe("a serial loop over an unbounded tree, " .. name .. " #compiled", function()
     for seed, tree in ipairs(trees) do
-      it("meets the cells of " .. tree[1] .. " in index order", function()
+      it("visits the cells of " .. tree[1] .. " in index order", function()
         local x, out = rg.field(rg.i32), rg.field(rg.i64, 20000)
         tree[2](rg.root, x)
         local serial, nested = walkers(rg, x, out)
@@ -184,7 +184,7 @@ for name, rg in pairs(engines) do
       assert.equal(expected, without_helper(6))
     end)
 
-    it("meets nothing where nothing is, and what came since the last launch", function()
+    it("visits nothing in an empty tree, and cells that came since the last launch", function()
       local x, cell = line(rg, {})
       local count = rg.kernel(function()
         local n = 0
@@ -202,7 +202,7 @@ for name, rg in pairs(engines) do
       assert.equal(0, count())
     end)
 
-    it("meets what the launching side did before it, and not what it deactivates on its way",
+    it("visits what the host region activated before it, and not what it deactivates itself",
       function()
       local x, cell = line(rg, { 1, 2, 3, 4 })
       local k = rg.kernel(function()
@@ -224,7 +224,7 @@ for name, rg in pairs(engines) do
       assert.equal(8, cell:count())
     end)
 
-    it("keeps its way while loops inside it change the tree and walk it too", function()
+    it("keeps its position while loops inside it change and walk the tree", function()
       local x = line(rg, { 1, 2, 3 })
       local k = rg.kernel(function()
         local outer, inner = 0, 0

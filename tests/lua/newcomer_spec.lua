@@ -88,7 +88,7 @@ local statements = {
   { "function f() end", "write local function, or declare it before the kernel" },
 }
 
-describe("a newcomer's kernel is answered:", function()
+describe("a mistake in a newcomer's kernel is explained:", function()
   local k = rg.kernel "function() return 1 end"
   local captures = { mode = "fast", rows = { { c = 1 }, { c = 2 } },
     x = x, y = y, v = v, grid = grid, length = 3, list = { 1, 2 }, k = k }
@@ -102,7 +102,7 @@ describe("a newcomer's kernel is answered:", function()
   end
 end)
 
-describe("a newcomer's call is answered:", function()
+describe("a mistake in a newcomer's call is explained:", function()
   local function answer(what, hint, f)
     it(what, function()
       local failed = failure(f)

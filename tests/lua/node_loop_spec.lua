@@ -37,7 +37,7 @@ describe("a loop over nodes", function()
     assert.same({ 132, 232, 332 }, { y[7][0], y[47][4], y[23][3] })
   end)
 
-  it("reads zero in its node once the iteration gave it back", function()
+  it("reads zero in its node once the iteration has deactivated it", function()
     local x, _, most, block = tree()
     local seen = rg.field(rg.i32, 6, 5)
     for i = 0, 5 do
@@ -149,9 +149,9 @@ local function visited(body)
   return table.concat(lines, "\n"), k:explain()
 end
 
-describe("nodes visited side by side #compiled", function()
+describe("vectorised loops over nodes #compiled", function()
   for name, body in pairs(bodies) do
-    it("give what they give one by one: " .. name, function()
+    it("give the same as scalar loops: " .. name, function()
       local function run() return (visited(body)) end
       local alone = support.with_option("RG_WITHOUT", "lanes", run)
       assert.equal(alone, (visited(body)))
@@ -159,7 +159,7 @@ describe("nodes visited side by side #compiled", function()
     end)
   end
 
-  it("are shown by explain, with their width #cpu", function()
+  it("are shown by explain(), with their width #cpu", function()
     local _, told = visited(bodies["reads of another hash"])
     assert.matches("\n    %d+ nodes side by side, in vector lanes\n", told)
     _, told = visited("y[i] = x[i] * 2")

@@ -76,7 +76,7 @@ describe("a field with an offset", function()
     assert.is_true(x:is_active(-5))
   end)
 
-  it("is copied, filled and read whole by position", function()
+  it("is copied, filled and read as a whole by position", function()
     local x = rg.field { type = rg.i32, shape = 3, offset = 7 }
     local y = rg.field(rg.i32, 3)
     x:from_table { 1, 2, 3 }
@@ -89,7 +89,7 @@ describe("a field with an offset", function()
     assert.equal(4, x[8])
   end)
 
-  it("shares no code with one that starts elsewhere", function()
+  it("shares no code with one of another offset", function()
     local at = {}
     for k, offset in ipairs { 0, 5, -5 } do
       at[k] = rg.field { type = rg.i32, shape = 4, offset = offset }
@@ -106,7 +106,7 @@ describe("a field with an offset", function()
     assert.same({ 1, 2 - 10 - 1 }, { x[-1][-1].x, x[-1][-1].y })
   end)
 
-  it("refuses what is outside, naming where it starts", function()
+  it("refuses indices out of bounds, and names its first index", function()
     local x = rg.field { type = rg.i32, shape = { 8, 16 }, offset = { -8, -8 }, name = "x" }
     local failed = failure(function() return x[0][0] end)
     assert.equal("index.range", failed.code)
@@ -115,7 +115,7 @@ describe("a field with an offset", function()
     assert.equal(0, x[-8][-8] + x[-1][7])
   end)
 
-  it("is refused where it cannot be", function()
+  it("is refused where offsets are not supported", function()
     assert.matches("an offset needs a shape",
       failure(rg.field, { type = rg.i32, offset = { 1 } }).message)
     assert.matches("the offset has 1 numbers, but the shape has 2 axes",

@@ -171,7 +171,7 @@ describe("an optimiser", function()
     assert.matches("after 1 step", failure.message)
   end)
 
-  it("says what it needs", function()
+  it("reports what it lacks", function()
     local plain = rg.field(rg.f32, 4)
     assert.matches("did you mean 'adam'", support.failure(function() return rg.optim.adm end).hint)
     assert.matches("needs its parameters", support.failure(rg.optim.adam, {}).message)

@@ -20,7 +20,7 @@ end
 local function here() return debug.getinfo(2, "l").currentline end
 
 describe("arch = \"lua\"", function()
-  it("says that it is", function()
+  it("is the device that rg.info() shows", function()
     assert.equal("lua", runtime().info().device)
   end)
 
@@ -107,7 +107,7 @@ describe("arch = \"lua\"", function()
     assert.equal(2048, h[0])
   end)
 
-  it("calls functions, also such as give several results", function()
+  it("calls functions, also those with several results", function()
     local own = runtime()
     local function both(a, b)
       if a > b then return b, a end
@@ -133,7 +133,7 @@ describe("arch = \"lua\"", function()
     assert.matches("made 1 such write in this launch", said)
   end)
 
-  it("refuses indices of unbounded axes that its keys do not tell apart", function()
+  it("refuses indices of unbounded axes that its keys cannot distinguish", function()
     local own = runtime()
     local x = own.field(own.i32)
     own.root:hash("i"):place(x)
@@ -172,7 +172,7 @@ describe("arch = \"lua\"", function()
     for n, x in ipairs(kept) do assert.equal(n * 100, x[3]) end
   end)
 
-  it("takes every way through a loop", function()
+  it("handles every kind of exit of a loop", function()
     local text = [=[function()
       for i in rg.range(8) do
         local n, steps = i, 0
@@ -240,7 +240,7 @@ describe("arch = \"lua\"", function()
     assert.equal(101, own.kernel(chain("return INNER + row[2]", "a, row"))(x, 3)) -- of the caller
   end)
 
-  it("refuses as compiled kernels do, and goes on", function()
+  it("raises the errors of compiled kernels, and stays usable", function()
     local own = runtime()
     local x = own.field(own.i32, 4)
     assert.equal("type.float_to_int", failure(own.kernel([=[function() x[0] = 0.5 end]=],
@@ -273,7 +273,7 @@ describe("arch = \"lua\"", function()
     assert.matches("is full: it has at most 8 elements", failed.message)
   end)
 
-  it("keeps to its budget: cells that come and go are counted", function()
+  it("stays within its budget: cells that come and go are counted", function()
     local own = rg.new { arch = "lua", memory = "64KiB" }
     local block, x = own.root:pointer("i", 4096), own.field(own.f32)
     block:dense("i", 64):place(x)
@@ -294,7 +294,7 @@ describe("arch = \"lua\"", function()
       "function() for i in rg.range(65536) do v:append(i) end end", { v = v, rg = own })).code)
   end)
 
-  it("says that arrays of arrays stay in kernels", function()
+  it("reports that arrays of arrays cannot leave kernels", function()
     local own = runtime()
     local of_f32 = own.array_type(own.f32)
     local holder = own.struct { { "near", of_f32 } }
@@ -321,7 +321,7 @@ describe("arch = \"lua\"", function()
     assert.equal(6, one[0])
   end)
 
-  it("keeps dense elements of every type in memory of their size, exactly", function()
+  it("stores dense elements of every type in their size, exactly", function()
     local own = runtime()
     local last = { i8 = -128, u8 = 255, i16 = -32768, u16 = 65535, i32 = -2147483648,
       u32 = 4294967295, i64 = -0x7fffffffffffffffLL - 1, u64 = 0xffffffffffffffffULL,

@@ -88,7 +88,7 @@ describe("packed integers, as Taichi's tests have them,", function()
     for i = 0, 9 do assert.same({ i, i + 1, i, i + 1 }, seen[i]:to_table()) end
   end)
 
-  it("take no fraction without a word about rounding", function()
+  it("refuse a fraction without explicit rounding", function()
     local x = rg.field(rg.int(13), 1)
     assert.matches("this value is a float", failure(rg.kernel("function() x[0] = 10.3 end",
       { x = x })).message)
@@ -216,7 +216,7 @@ describe("packed reals, as Taichi's tests have them,", function()
     end
   end)
 
-  it("are floats that keep what their digits hold, and flush what is too small", function()
+  it("are floats that keep the digits that fit, and flush numbers that are too small", function()
     local x = place { x = rg.float(6, 12) }.x
     for _, v in ipairs { 0, 1 / 1024, 1.75 / 1024, 0.125, 0.25, 0.5, 0.75, 1, 2, 3, 4, 5, 6, 7, 8,
       9, 128, 256, 512, 1024 } do

@@ -28,7 +28,7 @@ local floats = { rg.fixed(2, { -1, 1 }), rg.fixed(8, { 0, 1 }), rg.fixed(10, { -
 describe("a packed number", function()
   after_each(function() rg.reset() end)
 
-  it("is stored by kernels as arch lua and Lua itself store it", function()
+  it("is stored by kernels as by arch lua and by Lua itself", function()
     local list = numbers(300)
     for _, t in ipairs(floats) do
       local name = t.name
@@ -95,7 +95,7 @@ describe("packed fields in one word", function()
     assert.equal(4, words)
   end)
 
-  it("hold numbers that do not disturb each other", function()
+  it("hold numbers that do not affect each other", function()
     for _, word in ipairs { 32, 64 } do
       local node = rg.root:dense("i", 64)
       local g = place(node, { a = rg.int(13), b = rg.uint(7), c = rg.fixed(10, { 0, 1 }) },
@@ -147,7 +147,7 @@ describe("packed fields in one word", function()
     end
   end)
 
-  it("return old numbers, and exchange what is expected", function()
+  it("return old numbers, and compare and exchange", function()
     local tree = rg.tree()
     local g = place(tree, { a = rg.uint(10), b = rg.uint(6) })
     local a, b = g.a, g.b
@@ -199,7 +199,7 @@ describe("packed fields in one word", function()
     end
   end)
 
-  it("are refused where they cannot be, with what to do instead #compiled", function()
+  it("are refused where they are not supported, with an alternative #compiled", function()
     local x = rg.field(rg.int(10), 8)
     local set = rg.kernel(function() for i in x:active() do x[i] = i end end)
     local function refuses(message, hint, f)
@@ -342,7 +342,7 @@ describe("a packed array", function()
     end
   end)
 
-  it("of bits counts, and takes part in what is no logic, too", function()
+  it("of bits can be counted, and used in arithmetic", function()
     compare(rg.uint(1), rg.i32, { 6, 70 }, function(a, b)
       local f = rg.field(rg.f32, 6, 70)
       local mixed = rg.kernel(function()
@@ -364,7 +364,7 @@ describe("a packed array", function()
     end)
   end)
 
-  it("of numbers that share words is written by words", function()
+  it("of numbers that share words is written word by word", function()
     for k, T in ipairs { rg.int(10), rg.uint(12) } do
       local shape = shapes[k]
       compare(T, rg.i32, shape, function(a, b)
@@ -401,7 +401,8 @@ end)
 describe("a vector of packed numbers", function()
   after_each(function() rg.reset() end)
 
-  it("with one exponent is exact where it fits, and flushes what is far smaller", function()
+  it("with one exponent is exact for numbers of similar size, and flushes much smaller \z
+    ones", function()
     local v = rg.field(rg.vec(2, rg.float(8, 20, { shared = true })), 4)
     local w = rg.field(rg.vec(2, rg.float(5, 20, { shared = true })), 4)
     local put = rg.kernel(function(i, x, y) v[i] = rg.vec2(x, y) end)
@@ -459,7 +460,7 @@ describe("the option check_range", function()
     assert.same({ 15, 13, 1, 0, 1 }, { a[20], a[3], b[31], bits[3], bits[30] })
   end)
 
-  it("is off otherwise", function()
+  it("is off by default", function()
     local a = rg.field(rg.uint(4), 32)
     local before = rg.stats().out_of_range
     rg.kernel(function() for i in a:active() do a[i] = i end end)()

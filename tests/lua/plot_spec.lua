@@ -85,7 +85,7 @@ describe("rg.plot", function()
     assert.equal(2, bars)
   end)
 
-  it("says what it cannot draw", function()
+  it("reports what it cannot draw", function()
     local name = path ".png"
     assert.matches('number 2 is "a"', failure(rg.plot.line, name, { 1, "a" }).message)
     assert.matches("2 numbers x, but 1 numbers y", failure(rg.plot.line, name,
@@ -128,7 +128,7 @@ describe("rg.video", function()
     if not ok then error(err, 0) end
   end
 
-  it("pipes frames to ffmpeg: red green blue opacity, the top row first", function()
+  it("pipes frames to ffmpeg as RGBA, the top row first", function()
     local name = path ".mp4"
     with_ffmpeg("echo \"$@\" >'" .. path ".args" .. "'; for last; do :; done; cat >\"$last\"",
       function()
@@ -168,7 +168,7 @@ describe("rg.video", function()
     assert.equal(6, frame)
   end)
 
-  it("writes numbered pictures where there is no ffmpeg, and says so once", function()
+  it("writes numbered pictures if there is no ffmpeg, and says so once", function()
     with_ffmpeg(nil, function()
       local x, v = rg.field(rg.f32, 4, 3), rg.video { path = path ".mp4" }
       v:add(x, { palette = "magma" })
@@ -183,7 +183,7 @@ describe("rg.video", function()
     assert.matches("^warn: ffmpeg is not installed", said[1])
   end)
 
-  it("tells what goes wrong", function()
+  it("reports what goes wrong", function()
     with_ffmpeg("exit 1", function() -- with more than a pipe holds unread: the process goes on
       local v, x = rg.video { path = "/nowhere/y.mp4" }, rg.field(rg.f32, 512, 512)
       for _ = 1, 3 do v:add(x) end
@@ -218,7 +218,7 @@ describe("rg.progress", function()
   end)
   after_each(function() rg.log.to(nil) end)
 
-  it("goes through numbers, lists and iterators, and says a line at the end", function()
+  it("goes through numbers, lists and iterators, and prints a line at the end", function()
     local seen = {}
     for i in rg.progress(3, "steps") do seen[#seen + 1] = i end
     for v in rg.progress { "a", "b" } do seen[#seen + 1] = v end
@@ -232,7 +232,7 @@ describe("rg.progress", function()
     assert.equal("argument.invalid", failure(rg.progress, 3, 4).code)
   end)
 
-  it("shows part, rate and what is left", function()
+  it("shows the part done, the rate and the remaining time", function()
     assert.equal("run   25%  [######..................]  25/100  5/s  5 s  15 s left",
       (progress.line("run", 25, 100, 5):gsub("█", "#"):gsub("░", ".")
         :gsub("  ([#.]+)  ", "  [%1]  ")))
@@ -248,7 +248,7 @@ describe("rg.log", function()
     rg.log.level "info"
   end)
 
-  it("has levels, and drops what is below", function()
+  it("has levels, and drops messages below the chosen one", function()
     local said = {}
     rg.log.to(function(level, text) said[#said + 1] = level .. " " .. text end)
     rg.log.debug "no"
@@ -265,7 +265,7 @@ describe("rg.log", function()
     assert.equal("argument.invalid", failure(rg.log.to, 5).code)
   end)
 
-  it("speaks JSON to programs, and so does regolith --json #compiled", function()
+  it("writes JSON for programs, as regolith --json does #compiled", function()
     local program = os.getenv "RG_LIBRARY":match "^(.*)/" .. "/bin/regolith"
     local json_pipe = io.popen("'" .. program .. "' --json -e 'rg.log.warn \"hm\"' 2>&1; '"
       .. program .. "' --json info")

@@ -12,7 +12,7 @@ describe("a pointer node over dense cells", function()
     assert.equal(256, visits(x))
   end)
 
-  it("says of every index whether its block exists", function()
+  it("tells for every index whether its block exists", function()
     local x, block = sparse(rg.i32, "i", 128, 128)
     x[0], x[127], x[256] = 1, 1, 1
     local active_indices = rg.kernel(function()
@@ -110,7 +110,8 @@ describe("a pointer node over dense cells", function()
     assert.equal(1, touch())
   end)
 
-  it("is not there before anything is written, neither for its node nor for its fields", function()
+  it("does not exist before anything is written, neither for its node nor for its \z
+    fields", function()
     local x, block = sparse(rg.i32, "i", 8, 8)
     assert.equal(0, x[17])
     assert.is_false(block:is_active(2))
@@ -118,7 +119,7 @@ describe("a pointer node over dense cells", function()
     assert.equal(0, block:count())
   end)
 
-  it("takes sizes that are not powers of two", function()
+  it("may have sizes that are not powers of two", function()
     for _, size in ipairs { 3, 5, 7, 100, 80173 } do
       local x, block = sparse(rg.i32, "i", size, 3)
       block:activate(0)
@@ -146,7 +147,7 @@ describe("a pointer node that holds fields itself", function()
     assert.same({ 2, 0 }, { x[0][127], x[127][0] })
   end)
 
-  it("takes sizes that are not powers of two, exactly and without stray coordinates", function()
+  it("may have sizes that are not powers of two, without stray coordinates", function()
     for _, n in ipairs { 1, 3, 5, 7, 100, 80173 } do
       local x = rg.field(rg.i32)
       rg.root:pointer("i", n):place(x)
@@ -243,7 +244,7 @@ describe("trees of many shapes", function()
     assert.is_false(block:is_active(6, 2))
   end)
 
-  it("keep several children of one pointer cell apart", function()
+  it("keep several children of one pointer cell separate", function()
     local a, b, c = rg.field(rg.i32), rg.field(rg.f64), rg.field(rg.u8)
     local block = rg.root:pointer("i", 7)
     block:dense("i", 5):place(a, b)
@@ -344,7 +345,7 @@ describe("trees of many shapes", function()
     assert.equal(4, top:count())
   end)
 
-  it("take one-cell leaves and one-cell blocks", function()
+  it("may have leaves of one cell and blocks of one cell", function()
     local x, y = rg.field(rg.f32), rg.field(rg.f32)
     rg.root:pointer("ij", 5):dense("ij", 1):place(x)
     rg.root:pointer("ij", 1):dense("ij", 4):place(y)
@@ -372,7 +373,7 @@ describe("trees of many shapes", function()
     assert.equal(4, visits(y))
   end)
 
-  it("keep the corners of odd shapes of three axes apart", function()
+  it("keep the corners of odd shapes of three axes separate", function()
     local x = rg.field(rg.i32)
     rg.root:pointer("ijk", 3, 5, 7):dense("ijk", 3, 1, 5):place(x)
     local corners, value = {}, 0

@@ -97,7 +97,7 @@ local bodies = {
     end return at]], 42 },
 }
 
-describe("a program written for Taichi is said in a kernel:", function()
+describe("a program written for Taichi works as a kernel:", function()
   for _, row in ipairs(bodies) do
     it(row[1], function()
       local k = rg.kernel("function() " .. row[2] .. " end", { rg = rg, S = S, Line = Line })

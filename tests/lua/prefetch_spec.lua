@@ -18,7 +18,7 @@ local function touches(x, key, count, n)
 end
 
 describe("elements at computed places", function()
-  it("are written in large trees as in small ones, at both ends of the loop too", function()
+  it("are written in large trees as in small ones, also at both ends of the loop", function()
     local x, n = rg.field(rg.i32), 3000
     local block = rg.root:pointer("ij", 256, 64)
     block:bitmasked("ij", 8, 16):place(x)

@@ -47,7 +47,7 @@ describe("print in a kernel", function()
       shown("('[%7s] %s %s'):format(name, 1 < 2, rg.vec2(1, 2))", { name = "fluid" }))
   end)
 
-  it("joins texts and numbers", function()
+  it("concatenates strings and numbers", function()
     assert.equal("x = 3, y = 0.5\tend", shown "'x = ' .. 3 .. ', y = ' .. 0.5, 'end'")
     assert.equal("type.mismatch", failure(shown, "'x = ' .. (1 < 2)").code)
     assert.equal("x = true", shown "'x = ' .. tostring(1 < 2)")
@@ -87,7 +87,7 @@ describe("print in a kernel", function()
     assert.same(expected, printed(k, 100))
   end)
 
-  it("keeps what a function that calls itself says with its iteration", function()
+  it("orders the output of a recursive function with its iteration", function()
     local k = rg.kernel([[
       local function count_down(i: i32, n: i32): i32
         print(i .. " down to " .. n)
@@ -146,7 +146,7 @@ describe("print in a kernel", function()
     end)))
   end)
 
-  it("goes to whatever is the global print at the launch", function()
+  it("calls the function that is the global print at the launch", function()
     local k = rg.kernel(function() print(1) end)
     assert.same({ "1" }, printed(k))
     assert.same({ "1" }, printed(k))
@@ -179,7 +179,7 @@ describe("print in a kernel", function()
     assert.same({ "a" }, printed(k))
   end)
 
-  it("refuses what it cannot show, with what to do", function()
+  it("refuses values that it cannot show, with a hint", function()
     local x = rg.field(rg.f32, 4)
     for text, code in pairs {
       ["'%d'"] = false, ["('%d'):format()"] = "call.count", ["('%d'):format(1, 2)"] = "call.count",
@@ -215,7 +215,7 @@ describe("print in a kernel", function()
     assert.matches("it prints", text)
   end)
 
-  it("loses nothing when it says much #compiled", function()
+  it("loses nothing of much output #compiled", function()
     local k = rg.kernel(function(n) for i in rg.range(n) do print(("%06d"):format(i)) end end)
     local lines = printed(k, 100000)
     assert.equal(100000, #lines)
@@ -267,7 +267,7 @@ describe("assert in a kernel", function()
     assert.equal(e.line + 1, notes[1].line)
   end)
 
-  it("says what was printed before", function()
+  it("shows what was printed before", function()
     local lines, ok, e = printed(rg.kernel(function()
       print "first"
       for i in rg.range(5):block(5) do
@@ -296,7 +296,7 @@ describe("assert in a kernel", function()
     assert.equal(7, x[49])
   end)
 
-  it("computes its message only where it fails, but calls what it calls", function()
+  it("computes its message only if it fails, but makes the calls in it always", function()
     local x, calls = rg.field(rg.i32, 1), rg.field(rg.i32, 1)
     local k = rg.kernel(function(n)
       assert(n > 0, ("%d"):format(calls:add(0, 1)))
@@ -340,7 +340,7 @@ describe("error in a kernel", function()
     assert.equal("n is 4", e.message)
   end)
 
-  it("may end a function, take a level and have no message", function()
+  it("may end a function, have a level, and have no message", function()
     local function sign(v)
       if v > 0 then return 1
       elseif v < 0 then return -1
@@ -352,7 +352,7 @@ describe("error in a kernel", function()
     assert.equal("error", failure(rg.kernel(function() error() end)).message)
   end)
 
-  it("of the iterations that fail, the first is told", function()
+  it("reports the first of the iterations that fail", function()
     local k = rg.kernel(function(first)
       for i in rg.range(100000) do
         if i >= first then error("at " .. i) end

@@ -54,7 +54,7 @@ describe("the generator", function()
 end)
 
 describe("random numbers in a kernel", function()
-  it("are of the type that is asked for, in its range", function()
+  it("are of the requested type, in its range", function()
     local k = rg.kernel(function()
       local least, most = 1.0, 0.0
       for i in rg.range(1000) do
@@ -73,7 +73,7 @@ describe("random numbers in a kernel", function()
     end)())
   end)
 
-  it("without a type take the float they meet", function()
+  it("without a type have the float type of their use", function()
     local x = drawn(rg.f64, 20, "x[i] = math.random()")
     local y = drawn(rg.f64, 20, "x[i] = rg.random(rg.f64)")
     assert.equal(text_of(y), text_of(x))
@@ -82,7 +82,7 @@ describe("random numbers in a kernel", function()
     assert.equal("type.float_to_int", failure(drawn, rg.i32, 4, "x[i] = math.random()").code)
   end)
 
-  it("within bounds take both ends if they are integers", function()
+  it("within bounds include both bounds if they are integers", function()
     for _, case in ipairs {
       { rg.i32, "math.random(6)", 1, 6 }, { rg.i32, "math.random(-2, 2)", -2, 2 },
       { rg.u8, "rg.random(rg.u8, 250, 255)", 250, 255 },
@@ -115,7 +115,7 @@ describe("random numbers in a kernel", function()
     end
   end)
 
-  it("depend on no threads, tasks or order of a list", function()
+  it("do not depend on threads, tasks or the order of a list", function()
     local function run(options)
       local r = rg.new(options)
       local x, y = r.field(r.f32), r.field(r.i32, 5000)
@@ -145,7 +145,7 @@ describe("random numbers in a kernel", function()
     assert.is_true(run { seed = 0, arch = arch } == run { seed = 0, arch = "lua" })
   end)
 
-  it("differ between loops, launches, iterations, turns and calls", function()
+  it("differ between loops, launches, iterations, inner iterations and calls", function()
     local seen, count = {}, 0
     local function note(v)
       v = tostring(v)
@@ -185,7 +185,7 @@ describe("random numbers in a kernel", function()
     assert.equal(2 * (5400 + 9), count)
   end)
 
-  it("begin anew with a seed", function()
+  it("start over with a seed", function()
     local x = rg.field(rg.f32, 10)
     local k = rg.kernel(function() for i in rg.range(10) do x[i] = rg.random() end end)
     rg.seed(7)
@@ -217,7 +217,7 @@ describe("random numbers in a kernel", function()
     assert.is_true(total > 140 and total < 260)
   end)
 
-  it("refuse what they cannot draw", function()
+  it("are refused for types that have none", function()
     for text, code in pairs {
       ["rg.random(1, 6)"] = "call.invalid", ["rg.random(rg.i32, 6)"] = "call.invalid",
       ["rg.random(rg.bool, 0, 1)"] = "type.mismatch", ["rg.randn(rg.i32)"] = "type.mismatch",
@@ -373,7 +373,7 @@ describe("the statistics of random numbers", function()
     for number = 1, 3 do near(0, chi_square(counts[number], cells * cells), 1.4) end
   end)
 
-  it("dice are fair, seeds and runtimes unlike", function()
+  it("dice are fair, and differ by seed and runtime", function()
     local x, counts = drawn(rg.i32, n, "x[i] = math.random(6) - 1", 5), {}
     for i = 0, n - 1 do counts[x[i]] = (counts[x[i]] or 0) + 1 end
     near(0, chi_square(counts, 6), 1)

@@ -42,7 +42,7 @@ describe("a table of values", function()
     assert.same({ 1, 9 }, { k(1) })
   end)
 
-  it("joins in branches and loops", function()
+  it("takes one type from all branches and loops", function()
     agrees [[function(n)
       local p, best = {a = 1, b = 2}
       if n > 3 then p = {b = 2.5, a = n} elseif n > 1 then p = {a = p.b, b = p.a} end
@@ -158,7 +158,7 @@ describe("a list of values", function()
     end
   end)
 
-  it("is written, also at an index of the run", function()
+  it("can be written, also at a run-time index", function()
     agrees [[function(n)
       local w, u = {0, 0, 0}, {1, 2}
       for j = 0, 7 do w[j % 3 + 1] = w[j % 3 + 1] + j end
@@ -179,7 +179,7 @@ describe("a list of values", function()
     assert.same({ 3, 7 }, { k(2) })
   end)
 
-  it("is written at an index that is computed from known numbers", function()
+  it("can be written at an index that is computed from known numbers", function()
     agrees [[function(n)
       local w, ps, m = {n, 2}, {{x = 1}, {x = n}}, {{1, n}, {3, 4}}
       w[1 + 1] = 5
@@ -190,7 +190,7 @@ describe("a list of values", function()
     end]]
   end)
 
-  it("is written at several indices of the run in one assignment", function()
+  it("can be written at several run-time indices in one assignment", function()
     agrees [[function(n)
       local a, i, t = {n, 3, 1}, 1, 0
       for k = 1, 3 do
@@ -203,7 +203,7 @@ describe("a list of values", function()
     end]]
   end)
 
-  it("takes a name over from the one whose values it is made of, and may be empty", function()
+  it("may replace the list whose values it is made of, and may be empty", function()
     agrees [[function(n)
       local t = {n}
       local t = {t[1], 2, t[1] + t[1]}
@@ -213,7 +213,7 @@ describe("a list of values", function()
     end]]
   end)
 
-  it("holds fields alone, whose elements are written", function()
+  it("may hold only fields, whose elements are written", function()
     local a, b = rg.field(rg.f32, 4), rg.field(rg.f32, 4)
     local k = rg.kernel(function(n)
       local both, named = { a, b }, { a = a }
@@ -224,7 +224,7 @@ describe("a list of values", function()
     assert.equal(765, k(2))
   end)
 
-  it("of which an index is outside is zero", function()
+  it("is zero at an index out of bounds", function()
     local k = rg.kernel "function(n: i32) local w = {n, 2} w[n] = 9 return w[n], w[1], w[2] end"
     assert.same({ 0, 5, 2 }, { k(5) })
     assert.same({ 0, -1, 2 }, { k(-1) })
@@ -266,7 +266,7 @@ describe("tables of values in parallel loops", function()
   end, "#compiled")
 end)
 
-describe("a table of values says in one sentence", function()
+describe("a table of values reports in one sentence", function()
   local cases = {
     { "local p = {x = n} p.y = 1", "'p' is a table {x}, and has no 'y'" },
     { "local p = {x = n} return p.z", "'p' is a table {x}, and has no 'z'" },

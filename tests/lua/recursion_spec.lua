@@ -19,7 +19,7 @@ function odd(n --[[: i32]]) --[[: bool]]
   return even(n - 1)
 end
 
-describe("a function that calls itself", function()
+describe("a recursive function", function()
   it("takes rows of fields and arrays, also from one call to the next", function()
     local f, a = rg.field(rg.i32, 3, 100), rg.array(rg.i64, 2, 3, 100)
     local big = rg.field{ type = rg.vec2, shape = { 2, 4 }, offset = { -1, -2 } }
@@ -86,7 +86,7 @@ describe("a function that calls itself", function()
       { ("%.9g"):format(host), tostring(x[3][7]), tostring(x[49][15]) })
   end)
 
-  it("names the iteration in what it says, where each call is in a loop of as many axes", function()
+  it("names the iteration in messages, if all its callers are in loops of equal rank", function()
     local err = failure(kernel([=[
       local function f(n: i32): i32
         assert(n > 0, "down at", n)
@@ -107,7 +107,7 @@ describe("a function that calls itself", function()
     assert.is_nil(err.index)
   end)
 
-  it("gives in the host region and in parallel loops what Lua gives", function()
+  it("gives the results of Lua in the host region and in parallel loops", function()
     local x = rg.field(rg.i32, 20)
     local k = rg.kernel(function()
       for i in rg.range(20) do x[i] = fib(i) end
@@ -117,7 +117,7 @@ describe("a function that calls itself", function()
     for i = 0, 19 do assert.equal(fib(i), x[i]) end
   end)
 
-  it("may be a helper of a text", function()
+  it("may be a helper of a text kernel", function()
     local k = kernel [=[
       local function gcd(a: i64, b: i64): i64
         if b == 0 then return a end
@@ -127,7 +127,7 @@ describe("a function that calls itself", function()
     assert.equal(12, tonumber(k(84, 36)))
   end)
 
-  it("may do so through others", function()
+  it("may call itself through others", function()
     local k = rg.kernel(function(n) return even(n), odd(n) end)
     assert.same({ true, false }, { k(10) })
     assert.same({ false, true }, { k(7) })
@@ -152,7 +152,7 @@ describe("a function that calls itself", function()
     for n = 0, 9 do assert.same({ a(n), b(n), c(n), d(n) }, { four(n) }) end
   end)
 
-  it("may be one of several helpers of a text, declared before them", function()
+  it("may be one of several helpers of a text kernel, declared before them", function()
     local k = kernel [=[
       local even, odd
       function even(n: i32): bool if n == 0 then return true end return odd(n - 1) end
@@ -292,7 +292,7 @@ describe("a function that calls itself", function()
     for n = 0, 100, 7 do assert.equal(find(n, 0), k(n)) end
   end)
 
-  it("updates elements that other iterations reach, losing none", function()
+  it("updates elements that other iterations reach, without losing updates", function()
     local count = rg.field(rg.i32, 1)
     local function split(n --[[: i32]])
       count[0] = count[0] + 1
@@ -396,7 +396,7 @@ describe("a function that calls itself", function()
     assert.truthy(err.message:find("too far: 7", 1, true))
   end)
 
-  it("still is expanded where rg.static ends it", function()
+  it("is still expanded where rg.static ends it", function()
     local function power(v, n)
       if rg.static(n == 0) then return 1.0 end
       return v * power(v, rg.static(n - 1))
@@ -451,7 +451,7 @@ describe("calls that never end #cpu", function()
     assert.truthy(err.message:find("'odd' calls 'even' (line ", 1, true))
   end)
 
-  it("end before the stack does, whatever a call needs of it", function()
+  it("end before the stack overflows, whatever a call needs of it", function()
     local lines = { "local function wide(n: i32, m: mat4): mat4", "local s = m" }
     for k = 1, 30 do lines[#lines + 1] = ("local m%d = m * s + n * %d"):format(k, k) end
     lines[#lines + 1] = "local r = wide(n + 1, m)"
@@ -468,7 +468,7 @@ describe("calls that never end #cpu", function()
     assert.is_true(k(9))
   end)
 
-  it("are no error where they end in time", function()
+  it("are no error if they end in time", function()
     local function count(n --[[: i32]]) --[[: i32]]
       if n == 0 then return 0 end
       return count(n - 1) + 1
@@ -477,7 +477,7 @@ describe("calls that never end #cpu", function()
   end)
 end)
 
-describe("kernels of texts that call each other by name", function()
+describe("text kernels that call each other by name", function()
   local function pair()
     local env = {}
     env.even = kernel([=[function(n: i32): bool
@@ -511,7 +511,7 @@ describe("kernels of texts that call each other by name", function()
     assert.equal(1040, tonumber(rg.kernel(function(n) return power(n) + power(4) end)(10)))
   end)
 
-  it("go through four of them, and give what Lua gives", function()
+  it("call each other four deep, and give the results of Lua", function()
     local env, plain = {}, {}
     local names = { "a", "b", "c", "d" }
     for i, name in ipairs(names) do
@@ -541,7 +541,7 @@ describe("kernels of texts that call each other by name", function()
     assert.equal(8, x[2])
   end)
 
-  it("are looked up at each launch: another of that name is the one called", function()
+  it("are looked up at each launch: another kernel of that name is called", function()
     local env = pair()
     assert.is_true(env.even(10))
     env.odd = kernel [=[function(n: i32): bool return n > 100 end]=]
@@ -549,7 +549,7 @@ describe("kernels of texts that call each other by name", function()
     assert.is_true(env.even(102))
   end)
 
-  it("fail by name where there is none yet, and run once there is", function()
+  it("fail, naming the missing kernel, and run once it exists", function()
     local env = {}
     env.f = kernel([=[function(n: i32): i32
       if n < 1 then return 0 end
@@ -562,7 +562,7 @@ describe("kernels of texts that call each other by name", function()
     assert.equal(33, env.f(3))
   end)
 
-  it("end with the chain of their calls where they do not end", function()
+  it("show the chain of their calls if they never end", function()
     local env = {}
     env.f = kernel([=[function(n: i32): i32
       return g(n + 1) + 1
@@ -579,7 +579,7 @@ describe("kernels of texts that call each other by name", function()
     assert.is_true(pair().odd(9))
   end)
 
-  it("show a mistake where it is", function()
+  it("show a mistake at its position", function()
     local err = failure(kernel([=[function(n: i32) return bad(n) end]=], { bad = kernel [=[
 function(n: i32): i32
   return n + nobody
@@ -607,7 +607,7 @@ end]=] }), 3)
   end)
 end)
 
-describe("a mistake in a function that calls itself", function()
+describe("a mistake in a recursive function", function()
   local function fails(text, captures, ...) return failure(kernel(text, captures), ...) end
 
   it("is a type that is not stated", function()

@@ -61,7 +61,7 @@ print "end"]]
 describe("a window in a browser", function()
   for _, kind in ipairs { "http", "plain" } do
     local how = kind == "http" and "" or ", without OpenGL"
-    it("sends frames to who has its token, and takes mouse and keys" .. how, function()
+    it("sends frames to clients with its token, and receives mouse and keys" .. how, function()
       local own = kind == "http" and script
         or script:gsub("title = ", "on = \"http\", title = ")
       local answer = run(own, [[
@@ -136,7 +136,7 @@ describe("a window in a browser", function()
   end)
 
   -- The page's own script, in a JavaScript engine; what it fetches, this shell asks for.
-  it("has a page that shows frames, and tells of mouse and keys", function()
+  it("has a page that shows frames, and sends mouse and keys", function()
     if os.execute "command -v jsc >/dev/null" ~= 0 then
       pending "there is no jsc (libjavascriptcoregtk-4.0-bin)"
     end
@@ -185,7 +185,7 @@ describe("a window in a browser", function()
       says no answer: has the program ended?\nmouse 10 40\nleft\nwheel 1\nend\n", answer)
   end)
 
-  it("is seen by Chromium, which tells it of keys", function()
+  it("is shown by Chromium, which sends it keys", function()
     if os.execute "command -v chromium >/dev/null" ~= 0 then pending "Chromium is not there" end
     -- The page is told of a key as if a person had pressed it.
     local answer = run([[
@@ -213,7 +213,7 @@ describe("a window in a browser", function()
     assert.is_true(red >= 64 * 48 * 0.9, red) -- the canvas
   end)
 
-  it("says what it is not on, and what is missing", function()
+  it("reports unavailable addresses, and what is missing", function()
     local function message(on) return failure(rg.window, { on = on }).message end
     assert.equal("option 'on' of rg.window must be \"http\", \"http:8642\" or \z
       \"http://127.0.0.1:8642\", got \"tv\"", message "tv")

@@ -65,7 +65,7 @@ describe("rg.rescale", function()
     assert.equal(-2, rg.kernel(function() return rg.rescale(x, block, -9) end)())
   end)
 
-  it("counts from where a field starts", function()
+  it("counts from the offset of a field", function()
     local x = rg.field { type = rg.i32, shape = 8, offset = -4 }
     assert.equal(3, (rg.rescale(x, x, 3)))
     assert.equal(3, rg.kernel(function() return rg.rescale(x, x, 3) end)())

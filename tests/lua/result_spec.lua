@@ -37,7 +37,7 @@ describe("a kernel's results", function()
     assert.is_true(sum == rg.vec2(6, 4) and m == rg.mat2(1, 2, 3, 4) and v == rg.ivec3(4, 4, 4))
   end)
 
-  it("differ with the branch that returns them", function()
+  it("depend on the branch that returns them", function()
     local k = rg.kernel(function(n)
       if n > 3 then return 1, 2.5 end
       return n, 0
@@ -46,14 +46,14 @@ describe("a kernel's results", function()
     assert.same({ n = 2, 2, 0 }, pack(k(2)))
   end)
 
-  it("are zeros where it falls off its end", function()
+  it("are zeros where it ends without a return", function()
     local k = rg.kernel(function(n)
       if n > 3 then return n, true, 1.5 end
     end)
     assert.same({ n = 3, 0, false, 0 }, pack(k(2)))
   end)
 
-  it("are all those of a function that it ends with", function()
+  it("are all results of a function that it returns", function()
     local function both(a, b) return b, a end
     assert.same({ n = 3, 1, 5, 4 }, pack(rg.kernel(function(a, b) return 1, both(a, b) end)(4, 5)))
     assert.same({ n = 2, 5, 1 }, pack(rg.kernel(function(a, b) return both(a, b), 1 end)(4, 5)))
@@ -64,7 +64,7 @@ describe("a kernel's results", function()
     assert.same({ n = 3, 5, 5 / 3, true }, pack(k(5)))
   end)
 
-  it("are as many everywhere", function()
+  it("must be equally many at each return", function()
     local err = failure(rg.kernel(function(n)
       if n > 3 then return 1 end
       return 1, 2
@@ -73,7 +73,7 @@ describe("a kernel's results", function()
     assert.truthy(err.message:find("2 values", 1, true))
   end)
 
-  it("join the types of all returns, each for itself", function()
+  it("have each the joined type of all returns", function()
     local k = rg.kernel(function(n)
       if n > 3 then return 1, 2 end
       return 1.5, rg.i64(7)

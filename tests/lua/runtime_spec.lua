@@ -23,7 +23,7 @@ describe("a runtime", function()
     assert.matches("entries +%d+\n", tostring(rg.cache.info()))
   end)
 
-  it("ends by reset: its handles raise, the next use begins anew #cpu", function()
+  it("ends by reset: its handles raise errors, and the next use starts a new one #cpu", function()
     local own = rg.new { threads = 1 }
     local x = own.field(own.f32, 4)
     local k = own.kernel(function() x[0] = 2 end)
@@ -63,7 +63,7 @@ describe("a runtime", function()
     assert.matches("runtime_spec.lua:" .. line, failed.message)
   end)
 
-  it("refuses options that it does not have, or that make no sense", function()
+  it("refuses options that are unknown, or make no sense", function()
     assert.matches("did you mean 'threads'", failure(rg.new, { thraeds = 1 }).hint)
     for name, value in pairs { threads = -1, seed = "x", debug = 1, memory = "2 bananas",
       default_float = "f16",
@@ -74,7 +74,7 @@ describe("a runtime", function()
     rg.new({ async = true }).reset()
   end)
 
-  it("says why a device is not there", function()
+  it("reports why a device is not available", function()
     local failed = failure(rg.new, { arch = "abacus" })
     assert.equal("device.missing", failed.code)
     assert.matches("abacus", failed.message)
@@ -123,7 +123,7 @@ describe("a runtime", function()
     assert.equal(3, x[7])
   end)
 
-  it("tells what it is", function()
+  it("describes itself", function()
     local info = rg.info()
     for _, name in ipairs { "version", "cpu", "library_file", "lua" } do
       assert.is_true(#info[name] > 0, name)
@@ -153,7 +153,7 @@ describe("a runtime", function()
     assert.matches("live", "memory: " .. report)
   end)
 
-  it("collects with the words of collectgarbage", function()
+  it("collects by the options of collectgarbage", function()
     local own = rg.new { threads = 1 }
     assert.equal(0, own.gc())
     assert.is_true(own.gc "isrunning")
@@ -165,7 +165,7 @@ describe("a runtime", function()
     assert.matches("did you mean 'collect'", failure(own.gc, "colect").hint)
   end)
 
-  it("is in sync, and has a clock", function()
+  it("can be synchronised, and has a clock", function()
     rg.sync()
     local t = rg.time()
     assert.is_true(rg.time() >= t)
@@ -202,7 +202,7 @@ describe("a runtime", function()
     end
   end)
 
-  it("stays apart from another one", function()
+  it("is separate from another one", function()
     local a, b = rg.new { threads = 1 }, rg.new { threads = 2 }
     local x, y = a.field(a.i32, 100), b.field(b.i32, 100)
     local fill_x = a.kernel(function(n) for i in a.range(100) do x[i] = n * i end end)
@@ -245,7 +245,7 @@ describe("a runtime", function()
 end)
 
 describe("the options of rg.init", function()
-  it("are named in full by the definitions and by the reference", function()
+  it("are all named by the definitions and by the reference", function()
     local function text_of(path)
       local file = assert(io.open(path))
       local text = file:read "*a"
@@ -273,7 +273,7 @@ describe("the options of rg.init", function()
 end)
 
 describe("the option cpu #compiled", function()
-  it("names the processor that code is made for", function()
+  it("names the processor that code is compiled for", function()
     local other = rg.new { cpu = "x86-64", threads = 1 }
     assert.equal("x86-64", other.info().cpu)
     local double = other.kernel "function(a: f64) return a * 2.0 end"
@@ -281,7 +281,7 @@ describe("the option cpu #compiled", function()
     if not os.getenv "RG_CPU" then assert.equal("native", rg.new({ threads = 1 }).info().cpu) end
   end)
 
-  it("is refused where there is no such processor", function()
+  it("is refused if there is no such processor", function()
     local failed = failure(rg.new, { cpu = "pentium" })
     assert.equal("option.invalid", failed.code)
     assert.matches("^option 'cpu' is 'pentium', which is not a processor", failed.message)
@@ -303,7 +303,7 @@ describe("the module", function()
     assert.matches("did you mean 'field'", failed.hint)
   end)
 
-  it("says of what comes later that it does", function()
+  it("reports what is not supported yet", function()
     assert.equal("kernel.not_yet", failure(rg.range(3).vec).code)
   end)
 
@@ -320,7 +320,7 @@ describe("the module", function()
     return printed
   end
 
-  it("says what failed in launches that nobody looked at, and the program fails", function()
+  it("reports failures of launches that nobody waited for, and the program fails", function()
     local build = os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$"
     local begin = [[
       local rg = require "regolith"
@@ -395,12 +395,12 @@ describe("the module", function()
       .. work))
   end)
 
-  it("works when a sandbox takes libraries away after it was loaded", function()
+  it("works if a sandbox removes libraries after it was loaded", function()
     assert.equal("28\tfalse\tindex.range\n",
       output_of("local rg = require 'regolith' debug, io, os, loadstring, load = nil\n" .. work))
   end)
 
-  it("says where it looked for its library", function()
+  it("lists where it looked for its library", function()
     local folder = os.tmpname()
     os.remove(folder)
     local source = package.searchpath("regolith.lib", package.path):match "^(.*)/lib%.lua$"

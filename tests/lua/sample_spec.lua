@@ -33,7 +33,7 @@ describe("x:sample(p)", function()
   local x = rg.field(rg.f64, 5)
   for i, v in ipairs { 3, -1, 4, 1, -5 } do x[i - 1] = v end
 
-  it("interpolates linearly and cubically, and reads outside as the border says", function()
+  it("interpolates linearly and cubically, and follows the border mode outside", function()
     local k = rg.kernel(function(p)
       return x:sample(p), x:sample(p, "zero"), x:sample(p, "repeat"), x:sample(p, "mirror"),
         x:sample(p, "cubic"), x:sample(p, "cubic", "zero"), x:sample(p, "repeat", "cubic"),
@@ -107,7 +107,7 @@ describe("x:sample(p)", function()
     assert.equal(5, x:sample_gradient(1.5))
   end)
 
-  it("takes the last axes of a row, and members of structs and vectors", function()
+  it("samples the last axes of a row, and members of structs and vectors", function()
     local y = rg.field { type = rg.f32, shape = { 3, 8, 6 }, offset = { 0, -2, 1 } }
     local z = rg.array(rg.f32, 2, 5)
     local Body = rg.struct { { "mass", rg.f32 }, { "vel", rg.vec2 } }
@@ -148,7 +148,7 @@ describe("x:sample(p)", function()
     end
   end)
 
-  it("has derivatives, by its elements and by the place", function()
+  it("has derivatives with respect to its elements and to the place", function()
     local y, loss = rg.field { type = rg.f64, shape = 5, grad = true },
       rg.field { type = rg.f64, shape = {}, grad = true }
     local at = rg.field { type = rg.f64, shape = 1, grad = true }
@@ -161,7 +161,7 @@ describe("x:sample(p)", function()
     assert.equal(5, at.grad[0])
   end)
 
-  it("says what is wrong", function()
+  it("reports mistakes", function()
     local y = rg.field(rg.f32, 4, 4)
     local function message(text, captures)
       captures.p = rg.vec2(1, 1)

@@ -245,7 +245,7 @@ describe("the second derivative", function()
 end)
 
 describe("rg.hvp", function()
-  it("names what lacks a dual, and refuses what is no field", function()
+  it("names a field without a dual, and refuses what is not a field", function()
     local x, y, loss = field(T, 4), D.field(T, 4, { grad = true, name = "y" }), field(T, 1)
     local k = D.kernel(function()
       for i in rg.range(4) do
@@ -278,7 +278,7 @@ describe("rg.hvp", function()
     assert.matches("no second derivative", support.failure(D.hvp, loss, custom, { x }).message)
   end)
 
-  it("begins with duals of zero where the direction is not given", function()
+  it("starts with duals of zero where no direction is given", function()
     local x, y, loss = field(T, 4), field(T, 4), field(T, 1)
     local k = D.kernel(function()
       for i in rg.range(4) do loss[0] = loss[0] + x[i] ^ 2 * y[i] end

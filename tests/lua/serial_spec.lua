@@ -12,7 +12,7 @@ describe("a serial loop", function()
     return rg.field(T, n)
   end
 
-  it("goes either way, as an argument says", function()
+  it("runs in the direction that an argument chooses", function()
     for _, index in ipairs { "i32", "i64" } do
       local x = rg.field(rg.i32, n)
       local sweep = rg.kernel(([=[function(from: %s, last: %s, backwards: bool)
@@ -75,7 +75,7 @@ describe("a serial loop", function()
     end)
   end
 
-  it("in a parallel one ends where its arrays end, each at its own", function()
+  it("inside a parallel one respects the end of each of its arrays", function()
     local function product(a, b, c, last)
       return rg.kernel([=[function(last)
         for i, j in rg.range(#c, 9) do
@@ -105,7 +105,7 @@ describe("a serial loop", function()
     end
   end)
 
-  it("that ends early, or is in a function that calls itself, has its edges too", function()
+  it("that ends early, or is in a recursive function, checks its edges, too", function()
     local x, out = rg.field(rg.i32, n), rg.field(rg.i32, n)
     for i = 0, n - 1 do x[i] = at(i) end
     local k = rg.kernel([=[
@@ -197,7 +197,7 @@ describe("a serial nest in place", function()
     return t
   end
 
-  it("does what Lua does, whatever its cells wait for", function()
+  it("gives the results of Lua, whatever its cells depend on", function()
     local x, y = rg.field(rg.i32, rows, cells), rg.field(rg.i32, rows, cells)
     for _ = 1, 40 do
       local text, bounds = make()
@@ -225,7 +225,7 @@ describe("a serial nest in place", function()
     end
   end)
 
-  it("runs several rows at once where cells wait, and says so #compiled", function()
+  it("runs several rows at once where cells depend on others, and says so #compiled", function()
     local x = rg.field(rg.f32, 64, 64)
     local sweep = rg.kernel(function()
       for i = 1, 62 do
@@ -269,14 +269,14 @@ describe("diagonals of a box", function()
   end
   local store = "x[i][j] = " .. cell:gsub("%%%%", "%%")
 
-  it("are what rows are #compiled #cpu", function()
+  it("give the same as rows #compiled #cpu", function()
     local sizes = { { 1, 1 }, { 5, 9 }, { 70, 3 }, { 64, 256 }, { 131, 517 }, { 300, 65 } }
     for _, size in ipairs(sizes) do
       assert.is_true(compare(size[1], size[2], both("2", "n + m", store)))
     end
   end)
 
-  it("may be only some of the box, or more #compiled #cpu", function()
+  it("may cover only a part of the box, or more #compiled #cpu", function()
     compare(70, 90, both("5", "n + m - 3", store))
     compare(70, 90, both("2", "n", store))
     compare(70, 90, both("-3", "n + m + 4", store))
@@ -288,7 +288,7 @@ describe("diagonals of a box", function()
       store .. "\nbest[0] = math.max(best[0], x[i][j])")))
   end)
 
-  it("stay diagonals where cells read what rows have not reached #compiled #cpu", function()
+  it("stay diagonals if cells read what rows have not reached #compiled #cpu", function()
     local text = loops:format("2, n + m", "if i < n and j > 2 then x[i][j] = x[i + 1][j - 2] end")
     local plain = [[for d = 2, n + m do
       for i = math.max(1, d - m), math.min(n, d - 1) do

@@ -72,7 +72,7 @@ end
 
 describe("accesses around a computed place", function()
   for name, make in pairs(trees) do
-    it("are those of each alone, in " .. name, function()
+    it("find the same as separate look-ups, in " .. name, function()
       local x, y = rg.field(rg.i32), rg.field(rg.vec2)
       local block, rows, columns = make(x, y)
       local at, sum = rg.field(rg.ivec2, particles), rg.field(rg.i32, particles)
@@ -116,7 +116,7 @@ describe("accesses around a computed place", function()
     end)
   end
 
-  it("say so #compiled", function()
+  it("are reported by explain() #compiled", function()
     local x, at = rg.field(rg.i32), rg.field(rg.ivec2, 8)
     rg.root:pointer("ij", 64):dense("ij", 4):place(x)
     local notes = rg.kernel([=[function()
@@ -159,7 +159,7 @@ describe("accesses around a computed place", function()
     assert.equal(0, block:count())
   end)
 
-  it("activate nothing after a way out", function()
+  it("activate nothing after an exit", function()
     local x, n = rg.field(rg.i32), 8
     local block = rg.root:pointer("ij", 64)
     block:dense("ij", 4):place(x)
@@ -227,10 +227,10 @@ local function around(own, lay, number)
   return count, at, x, v, read
 end
 
-describe("elements side by side around places that differ by lane", function()
+describe("adjacent elements around places that differ by lane", function()
   for name, lay in pairs(wide) do
     for _, level in ipairs(levels) do
-      it("are added to and read as each alone: " .. name .. ", " .. level .. " #cpu", function()
+      it("give the same as separate accesses: " .. name .. ", " .. level .. " #cpu", function()
         for _, number in ipairs { "f32", "f64" } do
           local own = rg.new { threads = 1, cpu = level }
           local count, at, x, v, read = support.with_stress("guard_pages,force_lanes", function()

@@ -36,7 +36,7 @@ describe("a loop from an index less a number to the same plus a number", functio
     end
   end)
 
-  it("does not run where only its last number wraps", function()
+  it("does not run if only its end wraps", function()
     local starts, count, seen = rg.field(rg.i32, 4), rg.field(rg.i32, 4), rg.field(rg.i32, 8)
     for k, start in ipairs { 3, 2 ^ 31 - 1, -2 ^ 31, 2 ^ 31 - 3 } do starts[k - 1] = start end
     local k = rg.kernel(function()

@@ -112,7 +112,7 @@ describe("a snapshot", function()
     assert.equal(x:count() + 1, t.x:count())
   end)
 
-  it("fills fields and trees that are there, and leaves the others", function()
+  it("fills fields and trees that exist, and leaves the others", function()
     local x, block = support.sparse(rg.f32, "ij", 8, 4)
     local y = rg.field(rg.f64, 9)
     x[3][3], x[20][31], y[8] = 1, 2, 3
@@ -130,7 +130,7 @@ describe("a snapshot", function()
     assert.equal(3, y[8])
   end)
 
-  it("keeps where indices start, names and records", function()
+  it("keeps offsets, names and records", function()
     local x = rg.field { type = rg.f32, shape = { 4, 4 }, offset = { -2, -2 },
       name = "temperature" }
     local v = rg.field(rg.vec3)
@@ -143,7 +143,7 @@ describe("a snapshot", function()
     assert.equal(rg.vec3(1, 2, 3), t.v[7])
   end)
 
-  it("has whole trees by their handle, and what was deactivated stays so", function()
+  it("contains whole trees by their handle, and deactivated cells stay inactive", function()
     local tree, x = rg.tree { name = "grid" }, rg.field(rg.i32)
     tree:pointer("i", 16):place(x)
     x[3], x[5] = 1, 2
@@ -157,14 +157,14 @@ describe("a snapshot", function()
     assert.equal(1, x:count())
   end)
 
-  it("is nil and a sentence where there is no file", function()
+  it("gives nil and a message if there is no file", function()
     local t, why = rg.load "/nowhere/at all"
     assert.is_nil(t)
     assert.equal("there is no snapshot '/nowhere/at all'", why)
     assert.has_error(function() assert(rg.load "/nowhere/at all") end)
   end)
 
-  it("says what cannot be saved or loaded, and changes nothing then", function()
+  it("reports what cannot be saved or loaded, and then changes nothing", function()
     local x, y = rg.field(rg.f32, 4), rg.field(rg.f32, 5)
     x:fill(1)
     rg.save(path, { x = x, n = 1 })
@@ -217,7 +217,7 @@ describe("a snapshot", function()
     for i = 0, 15999, 16 do assert.equal(i, second[i]) end
   end)
 
-  it("leaves what was there where it does not fit the budget", function()
+  it("keeps the old contents if it does not fit the budget", function()
     local function world(memory)
       local own = rg.new { memory = memory }
       local x, y = own.field(own.f32), own.field(own.i32, 100)
@@ -242,7 +242,7 @@ describe("a snapshot", function()
     assert.equal(3, block:count())
   end)
 
-  it("loads each thing into one thing, whatever its names", function()
+  it("loads each object into one object, whatever its names", function()
     local x, y, a, b = rg.field(rg.f32, 4), rg.field(rg.f32, 4), rg.array(rg.i32, 3),
       rg.array(rg.i32, 3)
     x[1], y[1], a[1], b[1] = 1, 2, 3, 4
@@ -316,7 +316,7 @@ describe("a snapshot", function()
   end)
 end)
 
-describe("a simulation that goes on from a snapshot", function()
+describe("a simulation that continues from a snapshot", function()
   local path = os.tmpname()
   after_each(function() os.remove(path) end)
 
@@ -386,7 +386,7 @@ describe("a simulation that goes on from a snapshot", function()
     check(1, 4)
   end)
 
-  it("draws its own numbers where that is asked for", function()
+  it("draws other random numbers on request", function()
     local first = rg.new { seed = 5 }
     local x = first.field(first.f32, 2)
     first.save(path, { x = x })

@@ -23,7 +23,7 @@ describe("a kernel that nobody holds", function()
 end)
 
 describe("a process #compiled", function()
-  it("stays as large as it was while trees are made and dropped, grown, shrunk and collected",
+  it("does not grow while trees are made and dropped, grown, shrunk and collected",
     function()
     -- whether a kernel is compiled once more, which takes memory, would depend on how long it ran
     local pipe = io.popen(("RG_TUNE=off RG_SPECIALISE=off luajit tests/support/soak.lua %d 2>&1")

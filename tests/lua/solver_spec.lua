@@ -65,7 +65,8 @@ describe("an iterative solver", function()
     end
   end)
 
-  it("takes as many iterations as conjugate gradients on the host, and leaves as little", function()
+  it("needs as many iterations as conjugate gradients on the host, for an equal \z
+    residual", function()
     local n, b, x, r, p = 60, {}, {}, {}, {}
     local function image_of(v, i) return 2.1 * v[i] - (v[i - 1] or 0) - (v[i + 1] or 0) end
     local function dot(v, w)
@@ -91,7 +92,7 @@ describe("an iterative solver", function()
     assert.is_true(single.converged and single.residual < 1e-5)
   end)
 
-  it("reaches what f32 can", function()
+  it("reaches the accuracy of f32", function()
     local x, b = poisson(rg.f32)
     for _, name in ipairs { "cg", "minres", "bicgstab" } do
       x:fill(0)
@@ -117,7 +118,7 @@ describe("an iterative solver", function()
     end
   end)
 
-  it("takes members of structs, vectors, and matrices of blocks", function()
+  it("solves for members of structs and vectors, and with matrices of blocks", function()
     local Cell = rg.struct { { "p", rg.f64 }, { "d", rg.f64 } }
     local cells, x, b = rg.field(Cell, 14, 12), poisson(rg.f64)
     cells.d:copy_from(b)
@@ -175,7 +176,7 @@ describe("an iterative solver", function()
     assert.equal(found.iterations, given.iterations)
   end)
 
-  it("takes a few iterations with multigrid, on dense and sparse grids", function()
+  it("needs few iterations with multigrid, on dense and sparse grids", function()
     local x, b = rg.field(rg.f64, 40, 33), rg.field(rg.f64, 40, 33)
     b[20][30] = 1
     local report = rg.solve.cg { stencil = laplacian, x = x, b = b, preconditioner = "multigrid" }
@@ -190,7 +191,7 @@ describe("an iterative solver", function()
     assert.is_true(error_of(y, c) < 2e-6)
   end)
 
-  it("takes bounds of a stencil on all grids from x.shape", function()
+  it("uses x.shape as the bounds of a stencil on all grids", function()
     local x, b = rg.array(rg.f64, 25, 32), rg.array(rg.f64, 25, 32)
     b[3][4], b[20][30] = 1, -1
     local function closed(p, i, j)
@@ -315,7 +316,7 @@ describe("an iterative solver", function()
     assert.matches("must have one axis", failure(rg.solve.least_squares, { A = T, b = b }).message)
   end)
 
-  it("says why it stopped", function()
+  it("reports why it stopped", function()
     local A = line_matrix(100, 0)
     local b = A:new_vector("row"):fill(1)
     local report = rg.solve.cg { A = A, b = b, iterations = 3, history = true }
@@ -342,7 +343,7 @@ describe("an iterative solver", function()
     assert.near(2, rg.solve.cg({ A = rg.matrix { { 2, 0 }, { 0, 4 } }, b = { 4, 1 } }).x[0], 1e-9)
   end)
 
-  it("gives the same bits for every number of threads, if asked to", function()
+  it("gives the same bits for every number of threads, on request", function()
     local function bits(threads)
       local own = rg.new { threads = threads, deterministic = true }
       local x, b = own.field(own.f32, 64, 64), own.field(own.f32, 64, 64)
@@ -360,7 +361,7 @@ describe("an iterative solver", function()
     assert.equal(rg.vec2(1, 1), k())
   end)
 
-  it("refuses mistakes in a sentence", function()
+  it("reports each mistake in one sentence", function()
     local x, b = poisson(rg.f32)
     local A = line_matrix(10, 0)
     local function cg(options) return function() rg.solve.cg(options) end end

@@ -72,7 +72,7 @@ describe("rg.sort", function()
     end)
   end
 
-  it("puts numbers that are none last, and -0 before 0", function()
+  it("puts NaNs last, and -0 before 0", function()
     local below = 1 / -math.huge -- -0.0, which LuaJIT reads as 0 on aarch64
     local x = rg.array(rg.f32, 7):from_table { 0, 0 / 0, -1 / 0, below, 1 / 0, -(0 / 0), 1 }
     rg.sort(x)
@@ -115,7 +115,7 @@ describe("rg.sort", function()
     end
   end)
 
-  it("says what it cannot sort", function()
+  it("reports what it cannot sort", function()
     local sparse = rg.field(rg.f32)
     rg.root:pointer("i", 4):dense("i", 4):place(sparse)
     sparse[1] = 3
@@ -157,7 +157,7 @@ describe("rg.scan", function()
     assert.equal(rg.vec2(3, 6), v[2])
   end)
 
-  it("takes no booleans", function()
+  it("refuses booleans", function()
     assert.matches("adds numbers or vectors", failure(rg.scan, rg.array(rg.bool, 2)).message, 1,
       true)
   end)
@@ -189,7 +189,7 @@ describe("rg.compact", function()
 end)
 
 describe("rg.unique", function()
-  it("makes equal neighbours one", function()
+  it("merges equal neighbours", function()
     local x = rg.array(rg.i32, 8):from_table { 1, 1, 2, 3, 3, 3, 1, 1 }
     assert.equal(4, rg.unique(x))
     assert.same({ 1, 2, 3, 1 }, { x[0], x[1], x[2], x[3] })

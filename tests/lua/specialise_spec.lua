@@ -37,7 +37,7 @@ local function results(rg, rows)
 end
 
 describe("a number that stays the same #compiled", function()
-  it("is a constant, with the same results, and again a number when it changes", function()
+  it("becomes a constant, with the same results, and an argument again when it changes", function()
     local rows = { { 3, 7, 4, true, 2 }, { 3, 7, 4, true, 2 }, { 4, 7, 4, true, 2 },
       { 4, 7, 4, false, -1 }, { 0, 0, 0, true, 0 }, { -5, -3, -2, true, 2 }, { 3, 7, 4, true, 2 },
       { 9, 2 ^ 31 - 1, 100, false, -2 ^ 31 }, { 3, 7, 4, true, 2 } }
@@ -50,7 +50,7 @@ describe("a number that stays the same #compiled", function()
     assert.matches("n = %-?%d", constants_of(k))
   end)
 
-  it("is none in a long body, which runs in lanes once that is worth it #cpu", function()
+  it("stays an argument in a long body, which runs in lanes once that pays #cpu", function()
     local lines = {} -- an arm that computed less would be a select, and the body one for LLVM
     for k = 1, 1300 do
       lines[k] = ("s = s * 0.5 + %d; if s > %d then s = math.sqrt(s) end"):format(k, k)
@@ -77,7 +77,7 @@ describe("a number that stays the same #compiled", function()
     assert.equal(1, rg.stats().specialised)
   end)
 
-  it("is none where a sum would be another, if each run gives the same one #cpu", function()
+  it("stays an argument if a sum would change, where equal runs are promised #cpu", function()
     local text = [[function(w: i32)
       local s = 0.0
       for i in rg.range(5003) do
@@ -99,7 +99,7 @@ describe("a number that stays the same #compiled", function()
     end
   end)
 
-  it("is one where an order that shows stays, if each run gives the same one #cpu", function()
+  it("becomes a constant if a visible order stays, where equal runs are promised #cpu", function()
     local function fill(rg)
       local n, room, count = 64, 32, 16384
       local x = rg.field(rg.vec2, count)
@@ -123,7 +123,8 @@ describe("a number that stays the same #compiled", function()
     assert.matches("in another order, results might differ", k:explain())
   end)
 
-  it("is none where it is the place of a counted array #cpu", function() -- no reach on cuda
+  it("stays an argument if it is the address of a counted array \z
+    #cpu", function() -- no reach on cuda
     local rg = eager()
     local k = rg.kernel([=[function(a: array(i32), n: i32)
       for i in rg.range(8) do a[i] = n end
@@ -134,7 +135,7 @@ describe("a number that stays the same #compiled", function()
     assert.equal(3, a[7])
   end)
 
-  it("is left alone where it changes again and again", function()
+  it("stays an argument if it changes again and again", function()
     local rg = eager()
     local step, n, x = 0, 5, rg.field(rg.i32, 10)
     local k = rg.kernel(function() for i in rg.range(10) do x[i] = i % n + step end end)
@@ -178,7 +179,8 @@ describe("a number that stays the same #compiled", function()
     end
   end)
 
-  it("is a float only where powers of two divide, with the same bits", function()
+  it("becomes a constant float only as a divisor that is a power of two, with the same \z
+    bits", function()
     local text = [[function(scale, other, shift)
       for i in rg.range(40) do
         local c = scale * scale
@@ -224,7 +226,7 @@ describe("a number that stays the same #compiled", function()
       { fast_math = true }))
   end)
 
-  it("is one under fast_math, after a fixed number of launches if equal runs are wanted", function()
+  it("becomes one under fast_math, after a fixed number of launches for equal runs", function()
     local function kernel(rg)
       local x = rg.field(rg.f32, 10)
       local function launch(b) for i in rg.range(10) do x[i] = i % b end end
@@ -250,7 +252,7 @@ describe("a number that stays the same #compiled", function()
     end
   end)
 
-  it("is one in kernels with twins, functions, lists and several results, too", function()
+  it("becomes one in kernels with interchangeable fields, functions and lists, too", function()
     local rg = eager()
     local t, u, m = rg.field(rg.i32), rg.field(rg.i32), 3
     rg.root:dense("i", 8):place(t, u)
@@ -270,7 +272,7 @@ describe("a number that stays the same #compiled", function()
     assert.matches("kernel", k:llvm() and k:asm() and tostring(k))
   end)
 
-  it("says what it wrote outside, and fails as ever", function()
+  it("reports writes out of bounds and failures as before", function()
     local rg = eager()
     local n, x = 12, rg.field(rg.i32, 10)
     local k = rg.kernel(function()
@@ -285,7 +287,7 @@ describe("a number that stays the same #compiled", function()
     assert.is_true(rg.stats().out_of_range > 0)
   end)
 
-  it("becomes one in the background, where a kernel has run for some time", function()
+  it("becomes one in the background, once a kernel has run for some time", function()
     local rg = support.rg.new()
     local m, x = 7, rg.field(rg.i32, 100000)
     local k = rg.kernel(function() for i in rg.range(100000) do x[i] = i % m end end)
@@ -300,7 +302,7 @@ describe("a number that stays the same #compiled", function()
     assert.equal(99999 % 9, x[99999])
   end)
 
-  it("is one for launches that are queued, too", function()
+  it("becomes one for queued launches, too", function()
     local rg = eager { async = true }
     local m, x = 7, rg.field(rg.i32, 100)
     local k = rg.kernel(function() for i in rg.range(100) do x[i] = x[i] + i % m end end)
@@ -327,7 +329,7 @@ describe("a number that stays the same #compiled", function()
     rg.reset()
   end)
 
-  it("is watched neither with specialise = false nor with debug", function()
+  it("stays an argument with specialise = false and with debug", function()
     for _, options in ipairs { { specialise = false }, { debug = true } } do
       local rg = eager(options)
       local m, x = 7, rg.field(rg.i32, 10)
@@ -347,7 +349,7 @@ describe("a number that stays the same #compiled", function()
     assert.equal("handle.destroyed", support.failure(k).code)
   end)
 
-  it("is what RG_TIME shows of a specialised version, with the reason", function()
+  it("is shown by RG_TIME for a specialised version, with the reason", function()
     local script = [[local rg, n = require "regolith", 7
       local k = rg.kernel("function() return 30 % n end", { n = n }, { name = "rest" })
       k()]]

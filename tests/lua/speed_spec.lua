@@ -301,7 +301,7 @@ describe("a loop that is fast", function()
 end)
 
 describe("a loop over fields larger than the caches", function()
-  it("stores past them, unless it reads what it stores #compiled #cpu", function()
+  it("bypasses them in its stores, unless it reads what it stores #compiled #cpu", function()
     if not is_plain or not has_avx2 then return pending "without vectors of 256 bits" end
     local rg = support.rg.new { threads = 1, cpu = "x86-64-v3", cache = false }
     local count = 1100000
@@ -320,7 +320,7 @@ describe("a loop over fields larger than the caches", function()
 end)
 
 describe("a loop over large cells", function()
-  it("fetches ahead what it stores, and the last row that it reads #compiled #cpu", function()
+  it("prefetches what it stores, and the last row that it reads #compiled #cpu", function()
     if not is_plain or not has_avx2 then return pending "without vectors of 256 bits" end
     local rg = support.rg.new { threads = 1, cpu = "x86-64-v3", cache = false }
     local cells = { type = rg.vec(9, rg.f32), shape = { 64, 64 }, layout = "aos" }
@@ -383,7 +383,7 @@ end)
 
 describe("keys", function()
   -- By way of memory, one by one under a mask, it would be 7.4.
-  it("are counted from registers #compiled #cpu", function()
+  it("are counted at addresses from registers #compiled #cpu", function()
     if not is_plain or not has_masks then return pending "no vectors of 512 bits" end
     local rg = support.rg.new { threads = 1, cpu = "x86-64-v4", cache = false, specialise = false }
     local keys, bins = n * n, 4096
@@ -560,7 +560,7 @@ describe("a loop over elements in Lua", function()
   end)
 end)
 
-describe("a tree that stays as it is", function()
+describe("a tree that does not change", function()
   it("makes no list in a hundred launches #compiled", function()
     local rg = support.rg
     local x = support.sparse(rg.f32, "ij", 8, 8)
@@ -578,7 +578,7 @@ end)
 
 describe("a sparse tree of full leaves", function()
   for _, kind in ipairs { "pointer", "hash" } do
-    it("takes little more than its cells: " .. kind .. " #compiled", function()
+    it("takes little more memory than its cells: " .. kind .. " #compiled", function()
       local rg = support.rg.new { threads = 1 }
       local leaves, cells = 4096, 512
       local x = rg.field(rg.f32)

@@ -13,7 +13,7 @@ describe("rg.static", function()
     assert.equal(3, rg.static(3))
   end)
 
-  it("takes math's roundings, roots and extremes", function()
+  it("evaluates the roundings, roots and extremes of math", function()
     local n = 7
     local k = rg.kernel(function()
       local s = 0
@@ -27,7 +27,7 @@ describe("rg.static", function()
     assert.same({ 91, 3, 14, 7, 4 }, { k() })
   end)
 
-  it("takes a captured number when the kernel is compiled, anew for each value", function()
+  it("reads a captured number at compile time, once for each value", function()
     local order = 2
     local k = rg.kernel(function(v) return v * rg.static(order + 1) end)
     assert.equal(6, k(2))
@@ -37,7 +37,7 @@ describe("rg.static", function()
     assert.equal(0, compiles_of(function() assert.equal(6, k(2)) end))
   end)
 
-  it("takes arguments, shapes and paths", function()
+  it("evaluates arguments, shapes and paths", function()
     local x = rg.field(rg.f32, 5, 7)
     local self = { grid = { scale = 0.5 } }
     local k = rg.kernel(function(n, f) return rg.static(n * 2 + f.shape[1] + #f) + rg.static(
@@ -47,7 +47,8 @@ describe("rg.static", function()
     assert.equal(4 * 2 + 7 + 5 - 0.25 + 5, k(4, x))
   end)
 
-  it("takes the length of a vector, the rows of a matrix, and locals that start with it", function()
+  it("evaluates the length of a vector, the rows of a matrix, and locals that start with \z
+    it", function()
     local k = rg.kernel(function(v, m)
       local rows, s = #m, 0
       local last = rows - 1
@@ -71,7 +72,7 @@ describe("rg.static", function()
     assert.equal(2.5 + 20 + 800 + 1000 + 30000, k())
   end)
 
-  it("picks one arm, and the others are not read", function()
+  it("picks one arm, and the others are not compiled", function()
     local options = { wide = false, kind = 2 }
     local k = rg.kernel(function()
       if rg.static(options.wide) then
@@ -89,7 +90,7 @@ describe("rg.static", function()
     assert.equal(30, k())
   end)
 
-  it("leaves arms that only the run decides", function()
+  it("leaves branches that are decided at run time", function()
     local mode = 1
     local k = rg.kernel(function(v)
       local r
@@ -216,7 +217,7 @@ describe("rg.static", function()
       hint)
   end)
 
-  it("says what is not known", function()
+  it("reports what is not known", function()
     local function fails(f, ...) return failure(rg.kernel(f), ...).code end
     assert.equal("static.unknown", fails(function(v) local w = v * 2 return rg.static(w) end, 3))
     assert.equal("static.unknown", fails(
@@ -253,7 +254,7 @@ describe("a captured list", function()
     assert.equal(2, blur(3))
   end)
 
-  it("gives integers where one is needed, whatever it is nested in", function()
+  it("gives integers where one is needed, however it is nested", function()
     local x = rg.field(rg.f64, 8)
     for i = 0, 7 do x[i] = i end
     local o, l = { 1, 2, 0.1 }, { { 1, 2 }, { 3, 4 } }
@@ -286,7 +287,7 @@ describe("a captured list", function()
     assert.is_false(ok)
     assert.matches("cannot be assigned", e.message)
   end)
-  it("of fields is indexed by what is static, and its index is not the field's", function()
+  it("of fields needs a static index, which is not the index of the field", function()
     local f, g = rg.field(rg.i32, 4), rg.field(rg.i32, 4)
     local c = { a = { f, g }, l = { { f }, { g } }, rg = rg }
     for i = 0, 3 do f[i], g[i] = i, 10 + i end
@@ -369,7 +370,7 @@ describe("a captured list", function()
     assert.equal(9 + 2, k { items = { 4, 5 } })
   end)
 
-  it("is read at every launch where its index is written down", function()
+  it("is read at every launch if its index is a literal", function()
     local t = { 5, { x = 7 } }
     local k = rg.kernel(function() return t[1] * 100 + t[2].x end)
     assert.equal(507, k())
@@ -377,7 +378,7 @@ describe("a captured list", function()
     assert.equal(0, compiles_of(function() assert.equal(608, k()) end))
   end)
 
-  it("is constant data where only the run knows the index, from 1, and zero outside", function()
+  it("is constant data for a run-time index, from 1, and zero out of bounds", function()
     local t = { 10, -20, 30.5 }
     local k = rg.kernel(function(i) return t[i] end)
     local read = {}
@@ -401,7 +402,7 @@ describe("a captured list", function()
       rg.kernel(function() for i in rg.range(2) do t[i + 1] = 3 end end)).code)
   end)
 
-  it("says what it cannot do", function()
+  it("reports what it cannot do", function()
     local t = { 1, true }
     local function fails(f, ...) return failure(rg.kernel(f), ...) end
     assert.equal("kernel.unsupported", fails(function(i) return t[i] end, 1).code)
@@ -415,7 +416,7 @@ describe("a captured list", function()
   end)
 end)
 
-describe("break out of a loop that is written out", function()
+describe("break out of an unrolled loop", function()
   it("skips the remaining iterations", function()
     local list = { 1, 5, 7, 9 }
     local k = rg.kernel(function(n)
@@ -460,7 +461,7 @@ describe("break out of a loop that is written out", function()
     end]], { x = x })()
     assert.same({ 0, 105, 30, 2, 0, 105, 0, 66, 0, 5, 30, 66 }, x:to_table())
   end)
-  it("leaves the innermost alone", function()
+  it("leaves only the innermost", function()
     local k = rg.kernel [[function(n)
       local s = 0
       for a in rg.static(rg.range(3)) do
@@ -490,7 +491,7 @@ describe("break out of a loop that is written out", function()
 end)
 
 describe("rg.static of other things than plain numbers", function()
-  it("keeps every bit of 64", function()
+  it("keeps all 64 bits of an integer", function()
     local c = { w = 9007199254740993LL, u = 18446744073709551615ULL, low = -9223372036854775807LL
       - 1LL }
     local function value(text) return rg.kernel("function() return " .. text .. " end", c)() end
@@ -509,7 +510,7 @@ describe("rg.static of other things than plain numbers", function()
     assert.equal(12, value "rg.static(5 & 6 | 8)")
   end)
 
-  it("runs functions of what is known", function()
+  it("evaluates functions of known values", function()
     local scale, field, v = 3, rg.field(rg.f32, 20, 5), rg.vec2(3, 4)
     local weights = { 1, 2, 1 }
     local function area(x) return x.shape[0] * x.shape[1] end
@@ -564,7 +565,7 @@ describe("rg.static of other things than plain numbers", function()
     end
   end)
 
-  it("indexes tables of such integers, and writes loops over them out", function()
+  it("indexes tables of such integers, and unrolls loops over them", function()
     local t, u = { 1LL, 9007199254740993LL, -9223372036854775807LL - 1LL },
       { 18446744073709551615ULL }
     local item = rg.kernel(function(i) return t[i], u[i] end)
@@ -580,7 +581,7 @@ describe("rg.static of other things than plain numbers", function()
     assert.is_true(sum() == t[1] + t[2] + t[3])
   end)
 
-  it("takes vectors and matrices, whole or in part", function()
+  it("evaluates vectors and matrices, as a whole or in part", function()
     local c = { v = rg.vec3(1, 0.1, -2), m = rg.mat2(1, 2, 3, 4), n = rg.ivec2(-3, 2),
       d = rg.dvec2(0.1, 1 / 3) }
     local function value(text) return rg.kernel("function() return " .. text .. " end", c)() end
@@ -612,7 +613,7 @@ describe("rg.static of other things than plain numbers", function()
     assert.equal(before + 2, rg.stats().compiles)
   end)
 
-  it("takes all of math and bit, on numbers", function()
+  it("evaluates all of math and bit, on numbers", function()
     local n = 3
     local k = rg.kernel(function()
       return rg.static(math.sin(n / 2)), rg.static(math.log(8, 2)), rg.static(math.rad(180)),
@@ -624,7 +625,7 @@ describe("rg.static of other things than plain numbers", function()
     for i, v in ipairs(expected) do assert.is_true(math.abs(got[i] - v) < 1e-6, tostring(i)) end
   end)
 
-  it("takes vectors, their parts, and arithmetic of them", function()
+  it("evaluates vectors, their parts, and arithmetic of them", function()
     local v = rg.vec3(1, 2, 3)
     local k = rg.kernel(function()
       local two = rg.vec2(0.5, 4)

@@ -13,7 +13,7 @@ local function field_of(values)
 end
 
 describe("a stencil at a computed place", function()
-  it("writes what is inside the shape and counts the rest", function()
+  it("writes inside the shape and counts the other writes", function()
     local x, at, count = rg.field(rg.i32, 8, 8), field_of(extremes), #extremes
     local before = rg.stats().out_of_range
     rg.kernel([=[function()

@@ -44,7 +44,7 @@ describe("a struct", function()
     assert.equal(1800, sum)
   end)
 
-  it("is read in Lua by name and in order, and does not change", function()
+  it("is read in Lua by name and in order, and is immutable", function()
     local p, names = P { mass = 2, id = 2LL ^ 60 }, {}
     for name in pairs(p) do names[#names + 1] = name end
     assert.same({ "pos", "mass", "on", "id" }, names)
@@ -57,7 +57,7 @@ describe("a struct", function()
       refused.hint)
   end)
 
-  it("is a copy where it is assigned, and its members change", function()
+  it("is copied where it is assigned, and its members can be changed", function()
     local x = rg.field(P, 3)
     x[0] = P { mass = 1 }
     local first, other = run([[
@@ -94,7 +94,7 @@ describe("a struct", function()
     assert.is_false((select(4, k(P()))))
   end)
 
-  it("is passed to and returned by a function that calls itself", function()
+  it("is passed to and returned by a recursive function", function()
     local k = rg.kernel([[
       local function factorial(p: P, n: i32): P
         if n <= 0 then return p end
@@ -104,7 +104,7 @@ describe("a struct", function()
     assert.equal(P { mass = 120, pos = { 5, 5, 5 }, id = 1 }, k(5))
   end)
 
-  it("may come as a table where the parameter says what it is", function()
+  it("may be passed as a table if the parameter states its type", function()
     local k = rg.kernel("function(q: Pair) return q end", { Pair = Pair })
     assert.equal(Pair { a = { mass = 2 }, m = { { 1, 2 }, { 3, 4 } } },
       k { a = { mass = 2 }, m = { { 1, 2 }, { 3, 4 } } })
@@ -164,7 +164,7 @@ describe("a struct", function()
 end)
 
 describe("a field of structs", function()
-  it("keeps them in every layout and tree", function()
+  it("stores them in every layout and tree", function()
     for _, layout in ipairs { "soa", "aos" } do
       local x, y = rg.field(Pair), rg.field(rg.f32)
       rg.root:pointer("i", 4):dense("i", 4, { layout = layout }):place(y, x)
@@ -195,7 +195,7 @@ describe("a field of structs", function()
     assert.same({ n = 4, on = true }, z:from_table({ { n = 4, on = true }, {} })[0]:to_table())
   end)
 
-  it("lies as C lays it out, by records #compiled #cpu", function()
+  it("has the layout of C, by records #compiled #cpu", function()
     local Inner = rg.struct { { "d", rg.f64 }, { "f", rg.f32 } }
     local Mixed = rg.struct { { "b", rg.u8 }, { "in_", Inner }, { "v", rg.vec3 } }
     local x = rg.field(Mixed, 3)
@@ -208,7 +208,7 @@ describe("a field of structs", function()
       failure(soa.pointer, soa).message)
   end)
 
-  it("says what does not fit", function()
+  it("reports what does not fit", function()
     local x = rg.field(P, 2)
     assert.equal("a struct {pos: vec3, mass: f32, on: bool, id: i64} has no member 'weight'",
       failure(function() x[0] = { weight = 1 } end).message)
@@ -220,7 +220,7 @@ describe("a field of structs", function()
 end)
 
 describe("a list of structs", function()
-  it("takes, visits and returns them whole", function()
+  it("takes, visits and returns them as a whole", function()
     local x, tag = rg.field(P), rg.field(rg.i32)
     local list = rg.root:dense("i", 2):dynamic("j", 100, { chunk = 8 })
     list:place(x, tag)
@@ -255,7 +255,7 @@ describe("an array of structs", function()
 end)
 
 describe("a kernel with structs", function()
-  it("says what does not fit", function()
+  it("reports what does not fit", function()
     local x, f = rg.field(P, 2), rg.field(rg.f32, 2)
     local function message(text) return failure(run, text, { x = x, f = f }, 1).message end
     local name = "a struct {pos: vec3, mass: f32, on: bool, id: i64}"
@@ -282,7 +282,7 @@ describe("a kernel with structs", function()
 end)
 
 describe("rg.struct", function()
-  it("says what does not declare one", function()
+  it("reports what does not declare one", function()
     local function message(...) return failure(rg.struct, ...).message end
     assert.equal("rg.struct takes a list of members, not an empty one", message {})
     assert.equal("the members of rg.struct are a list, which keeps their order; 'a' is a key",
@@ -361,7 +361,7 @@ describe("rg.struct", function()
     end
   end)
 
-  it("are exchanged and selected whole", function()
+  it("are exchanged and selected as a whole", function()
     local In = rg.struct{ { "k", rg.u8 }, { "z", rg.dvec2 } }
     local S = rg.struct{ { "a", rg.i32 }, { "b", rg.f32 }, { "i", In }, { "h", rg.f16 } }
     local k = rg.kernel(function(x)

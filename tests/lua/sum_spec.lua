@@ -64,7 +64,7 @@ describe("a sum that iterations share", function()
     end
   end)
 
-  it("makes blocks where it adds, and leaves what nobody adds to", function()
+  it("creates blocks where it adds, and leaves elements without additions", function()
     local x, y = rg.field(rg.f32), rg.field(rg.i32)
     local block = rg.root:pointer("i", 64)
     block:dense("i", 16):place(x)
@@ -95,7 +95,7 @@ describe("a sum that iterations share", function()
     assert.equal(40000, sum)
   end)
 
-  it("into few elements is complete beside reductions, several trees, and edges", function()
+  it("into few elements is complete next to reductions, several trees, and edges", function()
     for _, layout in ipairs { "soa", "aos" } do
       local a, v, u = rg.field(rg.i32), rg.field(rg.vec2), rg.field(rg.u64)
       rg.tree():dense("i", 20, { layout = layout }):place(a, v, u)

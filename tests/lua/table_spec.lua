@@ -19,8 +19,8 @@ local function entries_of(t, indices, type)
   return found
 end
 
-describe("a table that is indexed at run time", function()
-  it("gives its entries, and zero outside, whatever type the index has", function()
+describe("a constant table that is indexed at run time", function()
+  it("gives its entries, and zero out of bounds, whatever type the index has", function()
     local t = {}
     for k = 1, 200 do t[k] = (k * 37) % 101 - 50.5 end
     for _, type in ipairs { rg.i8, rg.u8, rg.i16, rg.i32, rg.u32, rg.i64, rg.u64 } do
@@ -39,7 +39,8 @@ describe("a table that is indexed at run time", function()
     assert.same({ 0, 0, 0, 0 }, entries_of(t, far, rg.i64))
   end)
 
-  it("gives in lanes what it gives alone, from one word, from several, and from memory", function()
+  it("gives the same in lanes as in scalar code, from one word, from several, and from \z
+    memory", function()
     local spans = { { 0, 1 }, { -1, 3 }, { 5, 12 }, { -300, 200 }, { 7, 2147483647 } }
     support.with_stress("force_lanes", function()
       for _, size in ipairs { 1, 3, 8, 9, 16, 21, 40, 64, 65, 130, 300 } do
@@ -57,7 +58,7 @@ describe("a table that is indexed at run time", function()
     end)
   end)
 
-  it("may have rows of several lengths, and one in another's index", function()
+  it("may have rows of several lengths, and may index another table", function()
     local rows = { { 3, 1 }, {}, { 2 }, { 5, 6, 7, -8 } }
     local ways, m = { 2, 1, 4, 3 }, 7
     local x = rg.field(rg.i32, m, m)
@@ -116,7 +117,7 @@ describe("a table that is indexed at run time", function()
     assert.same({ 0, -math.huge, 0, 2 ^ 60, math.huge }, { x[1], x[2], x[3], x[4], x[5] })
   end)
 
-  it("picks numbers of vectors", function()
+  it("picks components of vectors", function()
     local which = { 2, 0, 7, 1, 3 }
     local n = 8
     local x = rg.field(rg.f32, n)
@@ -140,7 +141,7 @@ describe("a table that is indexed at run time", function()
 end)
 
 describe("a table that a kernel writes", function()
-  it("is indexed from 1, at the compile or at run time", function()
+  it("is indexed from 1, at compile time or at run time", function()
     local k = rg.kernel(function(i --[[: i32]], j --[[: i32]])
       local offsets = { { -1, 0 }, { 0, 1 }, { 5, 6 } }
       local weights = { 0.5, 1, 2 }
@@ -152,7 +153,7 @@ describe("a table that a kernel writes", function()
     assert.same({ -1, 0, 0.5, 3, 6, 2 }, { k(1, 0) })
   end)
 
-  it("holds integers where they are whole, which index and count", function()
+  it("holds integers if they are whole, for indices and bounds", function()
     local x = rg.field(rg.i32, 8)
     local k = kernel([=[function()
       local at, n = {1, 3, 6}, {2, 4}
@@ -235,7 +236,7 @@ end)
 describe("a row of a table that is picked at run time", function()
   local edges = { { 0, 1 }, { 0, 2 }, { 3, 4 } }
 
-  it("may have a name", function()
+  it("may be a local", function()
     local x = rg.field(rg.f32, 3)
     local k = rg.kernel(function(m --[[: i32]])
       for i in x:active() do
@@ -306,7 +307,7 @@ describe("a row of a table that is picked at run time", function()
     assert.same({ 5, 8 }, { k(2) })
   end)
 
-  it("says what it cannot be", function()
+  it("reports what it cannot be", function()
     local function fails(body, ...)
       return failure(kernel("function(i: i32) local t = {{1, 2}, {3}} " .. body .. " end"), ...)
     end
@@ -334,7 +335,7 @@ end)
 describe("a mistake with a table that a kernel writes", function()
   local function fails(text, ...) return failure(kernel(text), ...) end
 
-  it("is an index outside of it", function()
+  it("is an index out of bounds", function()
     local err = fails "function() local t = {1, 2} return t[0] end"
     assert.equal("index.range", err.code)
     assert.equal("lists start at 1, as in Lua", err.hint)

@@ -67,7 +67,7 @@ describe("ranks of several teams #compiled #cpu", function()
       for j = from[2], past[2] - 1 do assert(x[i][j] == u[i + 2][j + 2]) end
     end
   ]]
-  it("copy, trade, combine, and show each other halos", function()
+  it("copy, trade, combine, and exchange halos", function()
     for size = 1, 2 do holds(script, { environment = "RG_LSA_SIZE=" .. size }) end
   end)
   it("do so with MPI", function()
@@ -75,7 +75,7 @@ describe("ranks of several teams #compiled #cpu", function()
   end)
   it("do so on two hosts", function() holds(script, { hosts = true }) end)
 
-  it("are told of parcels that are none", function()
+  it("get errors for invalid parcels", function()
     local comm = support.rg.comm()
     local function problem(...) return support.failure(comm.trade, comm, ...).message end
     assert.is_truthy(problem(5, {}):find "lists of ranks and arrays")

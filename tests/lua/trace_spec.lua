@@ -301,7 +301,7 @@ describe("arguments of a wrong kind or number", function()
   end
   it("are tried for every function", function() assert.is_true(checked > 3000, checked) end)
 
-  it("are one sentence with rg.math, too", function()
+  it("give one sentence with rg.math, too", function()
     for name, f in pairs(rg.math) do
       for row, arguments in ipairs(type(f) == "function" and wrong or {}) do
         check_call("rg.math." .. name .. ", row " .. row, f, unpack(arguments, 1, arguments.n))
@@ -311,7 +311,7 @@ describe("arguments of a wrong kind or number", function()
     end
   end)
 
-  it("are one sentence with operators and keys", function()
+  it("give one sentence with operators and keys", function()
     for class, list in pairs(objects) do
       for _, object in ipairs(list) do
         for _, q in ipairs { "nosuch", 1.5, -1, 100, true, {}, rg.f32, 0 / 0, 5000000000LL } do

@@ -50,7 +50,7 @@ describe("a tree", function()
     assert.equal("(8, 12, 16)", tostring(x.shape))
   end)
 
-  it("under rg.root is one of its own for each child", function()
+  it("is made for each child of rg.root", function()
     local x, y = rg.field(rg.i32), rg.field(rg.i32)
     local first = rg.root:pointer("i", 4)
     first:place(x)
@@ -66,7 +66,7 @@ describe("a tree", function()
     assert.equal(4, z[0])
   end)
 
-  it("is fixed by its first use, and says which", function()
+  it("is fixed by its first use, which errors name", function()
     local x, y = rg.field(rg.f32), rg.field(rg.f32)
     local block = rg.root:pointer("i", 4)
     block:dense("i", 4):place(x)
@@ -79,7 +79,7 @@ describe("a tree", function()
     assert.equal(1, x[1])
   end)
 
-  it("gives its memory back when it is destroyed; handles say where", function()
+  it("frees its memory when it is destroyed; handles say where that was", function()
     collectgarbage() -- trees of other tests, which would go meanwhile
     collectgarbage()
     local before = rg.memory().live
@@ -123,7 +123,7 @@ describe("a tree", function()
     end
   end)
 
-  it("of unnamed, unreachable blocks goes away, ten thousand times #compiled", function()
+  it("of unnamed, unreachable blocks is freed, ten thousand times #compiled", function()
     local function cycle()
       local x = sparse(rg.i32, "i", 4, 4)
       x[3] = 1
@@ -158,7 +158,7 @@ describe("a node", function()
     assert.equal(0, block:count())
   end)
 
-  it("does the same in kernels, where nothing is outside", function()
+  it("does the same in kernels, where indices out of bounds are no error", function()
     local run = rg.kernel(function()
       block:activate(0, 1)
       block:activate(0, 4)
@@ -210,7 +210,7 @@ describe("a wrong declaration", function()
     assert.is_false(failed.message:find "\n" ~= nil)
   end)
 
-  it("has axes that do not exist, or twice", function()
+  it("has axes that do not exist, or that repeat", function()
     assert.equal("tree.declaration", declare(function(tree) tree:dense("xy", 4) end).code)
     assert.equal("tree.declaration", declare(function(tree) tree:dense("ii", 4) end).code)
     assert.equal("tree.declaration", declare(function(tree) tree:dense("", 4) end).code)
@@ -255,7 +255,7 @@ describe("a wrong declaration", function()
     assert.equal("option.invalid", failure(rg.tree, { nme = "x" }).code)
   end)
 
-  it("names a kind that there is not", function()
+  it("names an unknown kind", function()
     assert.matches("did you mean 'dense'", declare(function(tree) tree.dens(tree) end).hint)
   end)
 
@@ -265,7 +265,7 @@ describe("a wrong declaration", function()
     assert.equal("runtime.mixed", declare(function(tree) tree:place(x) end).code)
   end)
 
-  it("of any kind is one sentence", function()
+  it("of any kind gives one sentence", function()
     for _, kind in ipairs { "dense", "pointer", "bitmasked" } do
       refuses("argument.invalid", "positive whole number",
         function() rg.root[kind](rg.root, "i", 0) end)

@@ -168,7 +168,7 @@ describe("trials #compiled #cpu", function()
     end
   end)
 
-  it("leave errors as they are", function()
+  it("do not change errors", function()
     with_trials({ threads = 4 }, function(other)
       local x = other.field(rg.i32, 1000)
       local k = other.kernel([=[function(bad)
@@ -199,7 +199,7 @@ describe("tuning #compiled #cpu", function()
     for _, row in ipairs(second) do assert.equal(0, row.samples) end
   end)
 
-  it("takes no more than its share of the time, compiles beside launches included", function()
+  it("takes no more than its share of the time, including background compiles", function()
     local other = keeping("off", { threads = 2, tune = "online" })
     local begin, k, slowest = rg.time(), settle(other)
     -- The last trial starts within the share and may take as long as the slowest launch. A
@@ -216,7 +216,7 @@ describe("tuning #compiled #cpu", function()
     other.reset()
   end)
 
-  it("is off where it is switched off, and leaves short launches alone", function()
+  it("can be switched off, and ignores short launches", function()
     local function kept(mode, n)
       local other = rg.new { tune = mode, threads = 2 }
       local x = other.field(rg.i32, n)
@@ -238,7 +238,7 @@ describe("tuning #compiled #cpu", function()
     assert.is_true(tries < 20)
   end)
 
-  it("refuses other words", function()
+  it("refuses unknown values", function()
     local e = failure(rg.new, { tune = "on" })
     assert.equal("option.invalid", e.code)
     assert.matches("'tune'", e.message)
@@ -323,7 +323,7 @@ describe("a set of candidates", function()
     assert.is_true(seen[1])
   end)
 
-  it("passes over a candidate that cannot run; if none can, raises the default's error", function()
+  it("skips a candidate that cannot run; if none can, raises the default's error", function()
     local x = rg.array(rg.i32, 8)
     local bad = rg.kernel [=[function(x) for i in rg.range(8) do x[i] = x[i] + nothing end end]=]
     local good = rg.kernel [=[function(x) for i in rg.range(8) do x[i] = x[i] + 1 end end]=]
@@ -358,7 +358,7 @@ describe("a set of candidates", function()
     assert.is_true(x[0] >= 10 and x[0] <= 11)
   end)
 
-  it("may be called within a call of itself", function()
+  it("may be called recursively", function()
     local set
     local function f(n) return n == 0 and 0 or n + set(n - 1) end
     set = rg.tune { key = "spec: within", candidates = { f, f }, names = { "a", "b" } }
@@ -430,7 +430,7 @@ describe("a set of candidates", function()
     assert.same({ 60, 120 }, counts)
   end)
 
-  it("refuses what is none", function()
+  it("refuses values that are not candidates", function()
     local function f() end
     local wrong = {
       { { candidates = { f } }, "the key of rg.tune" },
@@ -469,7 +469,7 @@ describe("a set of candidates", function()
 end)
 
 describe("kernel:tune #compiled", function()
-  it("finds out at once, and leaves no trace", function()
+  it("tries everything at once, and leaves no trace", function()
     local is_gpu = rg.info().device == "cuda"
     local n = is_gpu and 300 or 20000
     local x, y, a = rg.field(rg.f32, n), rg.field(rg.i32, n), rg.array(rg.i64, 8)
@@ -538,7 +538,7 @@ describe("kernel:tune #compiled", function()
     end
   end)
 
-  it("tries code for branches that are seldom taken, to the same end #cpu", function()
+  it("tries code for branches that are seldom taken, with the same result #cpu", function()
     local other = rg.new { threads = 1 }
     local x, votes = other.field(other.i32, 20000), other.field(other.i32, 64, 256)
     local k = other.kernel([=[function()
@@ -566,7 +566,7 @@ describe("kernel:tune #compiled", function()
     for _, state in pairs(states) do assert.is_true(state == "tried" or state == "slow") end
   end)
 
-  it("tries vectors next to a loop whose order shows, which keeps its order #cpu", function()
+  it("tries vectors next to a loop whose order is visible, which keeps its order #cpu", function()
     local other = rg.new { threads = 1 }
     local x, y = other.field(other.f32, 20000), other.field(other.f32, 20000)
     local held, slot = other.field(other.i32, 64), other.field(other.i32, 20000)
@@ -596,7 +596,7 @@ describe("kernel:tune #compiled", function()
     for _, state in pairs(states) do assert.is_true(state == "tried" or state == "slow") end
   end)
 
-  it("says in explain() what runs by its choice #cpu", function()
+  it("shows its choice in explain() #cpu", function()
     local other = rg.new { threads = 1 }
     local x, y = other.field(other.f64, 4096), other.field(other.f64, 4096)
     for i = 0, 4095 do x[i] = i * 1e-3 end
@@ -629,7 +629,7 @@ describe("kernel:tune #compiled", function()
     other.reset()
   end)
 
-  it("tries one worker without atomics where several share elements, to the same end #cpu",
+  it("tries one worker without atomics if several share elements, with the same result #cpu",
     function()
       local other, n = rg.new { threads = 4 }, 50000
       local at, count, last = other.field(other.i32, n), other.field(other.i32, 64),
@@ -665,7 +665,7 @@ describe("kernel:tune #compiled", function()
       other.reset()
     end)
 
-  it("tries squares of a grid in place of rows where elements lie across, to the same end #cpu",
+  it("tries tiles of a grid instead of rows for strided elements, with the same result #cpu",
     function()
     local other = rg.new { threads = 2 }
     local n, m = 130, 20
@@ -695,7 +695,7 @@ describe("kernel:tune #compiled", function()
     assert.is_truthy(states["tile=16"])
   end)
 
-  it("compares outcomes also where iterations race, and comes to an end #cpu", function()
+  it("compares results also if iterations race, and ends #cpu", function()
     local other = rg.new { threads = 4 }
     local x = other.field(other.i32, 100000)
     local k = other.kernel([=[function()
@@ -708,7 +708,7 @@ describe("kernel:tune #compiled", function()
     end
   end)
 
-  it("runs on what a sparse tree has, and not where cells may come or go", function()
+  it("runs on the cells of a sparse tree, and not if cells may come or go", function()
     local x = rg.field(rg.i32)
     rg.root:pointer("i", 64):dense("i", 64):place(x)
     for i = 0, 4095, 3 do x[i] = i end
@@ -724,7 +724,7 @@ describe("kernel:tune #compiled", function()
     assert.equal(5, x[3])
   end)
 
-  it("refuses by name what reaches beyond the launch, also within functions", function()
+  it("refuses calls with effects outside the launch, also within functions", function()
     local sample = rg.extension(os.getenv "RG_LIBRARY":match "^(.*/)" .. "extension/sample.so")
     local x = rg.array(rg.f64, 1000)
     local extended = rg.kernel(function()
@@ -770,7 +770,7 @@ describe("kernel:tune #compiled", function()
     assert.equal(first, x[0])
   end)
 
-  it("raises what fails, with all as it was", function()
+  it("raises errors, with everything as it was", function()
     local x = rg.field(rg.i32, 1000)
     local k = rg.kernel(function(bad)
       for i in rg.range(1000) do

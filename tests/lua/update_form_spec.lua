@@ -14,7 +14,7 @@ for _, list in ipairs { integers, floats } do
   for _, t in ipairs(list) do all[#all + 1] = t end
 end
 
-describe("methods that give the old value", function()
+describe("methods that return the old value", function()
   -- start, argument, what is there afterwards
   local cases = {
     add = { 12, 5, 17 }, sub = { 12, 5, 7 }, mul = { 12, 5, 60 }, min = { 12, 5, 5 },
@@ -24,7 +24,7 @@ describe("methods that give the old value", function()
   local bits = { band = true, bor = true, bxor = true }
 
   for _, t in ipairs(all) do
-    it("give it and change the element, for " .. t, function()
+    it("return it and change the element, for " .. t, function()
       local x, texts, results, want = rg.field(rg[t], 2), {}, {}, {}
       for method, case in pairs(cases) do
         if bits[method] and is_float(t) then
@@ -111,7 +111,7 @@ describe("updates in a parallel loop", function()
   end
 
   for _, t in ipairs(all) do
-    it("meet in every spelling, for " .. t, function()
+    it("are atomic in every spelling, for " .. t, function()
       check(t, forms, plain)
       if not is_float(t) then check(t, whole, function(v) return tonumber(bit.band(v, 255)) end) end
     end)
@@ -147,7 +147,7 @@ describe("an update whose place calls something", function()
     return text:find "update" ~= nil, sum
   end
 
-  it("is atomic if it is one place", function()
+  it("is atomic if both places are the same", function()
     for _, statement in ipairs {
       "x[math.floor(i / 7) % 16] = x[math.floor(i / 7) % 16] + 1",
       "x[bit.band(i, 15)] = 1 + x[bit.band(i, 15)]", "x[rg.i32(i) % 16] = x[rg.i32(i) % 16] + 1",
@@ -163,7 +163,7 @@ describe("an update whose place calls something", function()
     end
   end)
 
-  it("is none if its call has effects, or at another place #compiled", function()
+  it("is a plain write if the call has effects, or the places differ #compiled", function()
     for _, statement in ipairs { "x[note(i)] = x[note(i)] + 1", "x[i % 16] = x[i % 15] + 1",
       "x[cell(i)] = x[cell(i + 1)] + 1" } do
       assert.is_false((is_update(statement)), statement)
@@ -171,7 +171,7 @@ describe("an update whose place calls something", function()
   end)
 end)
 
-describe("what is only nearly an update", function()
+describe("an assignment that is almost an update", function()
   local function turn(statement, start, k)
     local x = rg.field(rg.i32, 4)
     for i = 0, 3 do x[i] = start + i end
@@ -211,7 +211,7 @@ describe("reductions", function()
     assert.same({ 0, 1, 1000000, -1000000, 0xff, 0, 0, 5 }, { k(0) })
   end)
 
-  it("under conditions and in loops inside take part as often as they are met", function()
+  it("under conditions and in inner loops count as often as they are executed", function()
     local k = rg.kernel [[function(n)
       local s, count, inner = 0.0, 0, 0
       for i in rg.range(n) do
@@ -262,7 +262,7 @@ describe("reductions", function()
     end
   end)
 
-  it("of vectors gather number by number", function()
+  it("of vectors reduce component by component", function()
     local lo, hi, s, swapped = rg.kernel [[function(n)
       local lo, hi, s, w = rg.vec2(1e9), rg.vec2(-1e9), rg.ivec2(0), rg.vec2(0)
       for i in rg.range(n) do
@@ -278,7 +278,7 @@ describe("reductions", function()
       and swapped == rg.vec2(10, 45))
   end)
 
-  it("steer the loops around them: conjugate gradients in one kernel", function()
+  it("control the loops around them: conjugate gradients in one kernel", function()
     local n = 40
     local x, r, p, q = rg.field(rg.f64, n), rg.field(rg.f64, n), rg.field(rg.f64, n),
       rg.field(rg.f64, n)
@@ -315,7 +315,7 @@ describe("reductions", function()
     for i = 0, n - 1 do assert.is_near((i + 1) * (n - i) / 2, x[i], 1e-7) end -- of -x'' = 1
   end)
 
-  it("are begun anew by an assignment between two loops, and read by conditions", function()
+  it("can be reset by an assignment between two loops, and read by conditions", function()
     local k = rg.kernel [[function(n)
       local s, rounds, total = 0, 0, 0
       repeat

@@ -38,7 +38,7 @@ describe("updates that return the old value", function()
     assert.is_near(0, total[0], 1e-2)
   end)
 
-  it("take part of max, min and exchange", function()
+  it("return the old value of max, min and exchange", function()
     local high, low, last, seen = cells "i32", cells "i32", cells "i32", cells("i32", 129)
     low[0] = 1000
     last[0] = 128
@@ -124,7 +124,7 @@ describe("update statements", function()
     assert.same({ 4950, 4950, 4950, 4850, 4950, -4950, 99, 200 }, x:to_table())
   end)
 
-  it("keep neighbours in one word apart, for the narrow types", function()
+  it("do not affect neighbours in one word, for the narrow types", function()
     for _, type in ipairs { "i8", "u8", "i16", "u16", "f16" } do
       local x = cells(type, 8)
       local update = rg.kernel(function()
@@ -189,7 +189,7 @@ describe("update statements", function()
     assert.equal(16, block:count())
   end)
 
-  it("meet in branches and in nested loops", function()
+  it("are atomic in branches and in nested loops", function()
     local x = cells("i32", 4)
     local update = rg.kernel(function()
       for i in rg.range(1000) do
@@ -226,7 +226,7 @@ describe("update statements", function()
     for i = 0, 63 do assert.same({ i, i + 42 }, { x[i], y[i] }) end
   end)
 
-  it("read plainly where it is not an update", function()
+  it("are plain accesses if they are not updates", function()
     local x = cells("i32", 10)
     local run = rg.kernel(function()
       for i in rg.range(10) do
@@ -240,7 +240,7 @@ describe("update statements", function()
     for i = 0, 9 do assert.equal((100 - i) * 4 + 1, x[i]) end
   end)
 
-  it("have methods that mean the same, also where iterations meet", function()
+  it("have methods with the same results, also where iterations meet", function()
     local x = rg.field(rg.i32, 6)
     x[0], x[1], x[2], x[3], x[4], x[5] = 1, 1000, -1000, 1023, 0, 0
     local run = rg.kernel(function()
@@ -279,7 +279,7 @@ describe("update statements", function()
     assert.equal(5040, f[1])
   end)
 
-  it("by method keep old values apart inside branches", function()
+  it("by method return the right old values inside branches", function()
     local x, y = rg.field(rg.i32, 64), rg.field(rg.i32, 64)
     local run = rg.kernel(function()
       for i in rg.range(64) do
@@ -382,7 +382,7 @@ describe("independent loops", function()
     assert.same({ [2] = 6, [3] = 6, [4] = 7, [5] = 7 }, contents(to))
   end)
 
-  it("need no promise: what may meet is exact without one", function()
+  it("need no promise: shared elements are exact without one", function()
     local from, to = scattered()
     from[7], from[8] = 3, 3
     local run = rg.kernel(function()
@@ -396,7 +396,7 @@ describe("independent loops", function()
 end)
 
 describe("reductions", function()
-  it("gather by bit.band, bit.bor and bit.bxor, and by 'and' and 'or' of bools", function()
+  it("reduce by bit.band, bit.bor and bit.bxor, and by 'and' and 'or' of booleans", function()
     local x, flags = rg.field(rg.i32, 1000), rg.field(rg.bool, 1000)
     local low, high, odd = -1, 0, 0
     for i = 0, 999 do
@@ -471,7 +471,7 @@ describe("reductions", function()
     end
   end)
 
-  it("keep small blocks apart", function()
+  it("keep small blocks separate", function()
     local x = cells("i32", 1000)
     local reduce = rg.kernel(function()
       for i in rg.range(1000) do x[i] = (i * 7919) % 1000 + 5 end
@@ -498,7 +498,7 @@ describe("reductions", function()
     assert.equal(5040 + 40000 + 2800000, reduce(8))
   end)
 
-  it("gather bits", function()
+  it("reduce bits", function()
     local reduce = rg.kernel([[function(n)
       local set, cleared, flipped = 0, -1, 0
       for i in rg.range(n) do
@@ -530,7 +530,7 @@ describe("reductions", function()
     assert.equal(16136, reduce())
   end)
 
-  it("start from what the local held, and go on in the next loop", function()
+  it("start from the value of the local, and continue in the next loop", function()
     local reduce = rg.kernel(function(start)
       local s = start + 0.5
       for i in rg.range(10) do s = s + i end
@@ -541,7 +541,7 @@ describe("reductions", function()
     assert.equal(2 * (3.5 + 45) - 45, reduce(3))
   end)
 
-  it("return 64-bit integers whole", function()
+  it("return 64-bit integers exactly", function()
     local x = cells("i64", 100)
     local reduce = rg.kernel(function()
       for i in rg.range(100) do x[i] = i end
@@ -552,7 +552,7 @@ describe("reductions", function()
     assert.equal(4950000000000000LL, reduce())
   end)
 
-  it("refuse to be read or assigned inside the loop", function()
+  it("cannot be read or assigned inside the loop", function()
     for _, body in ipairs { "s = i", "s = s + 1 x[i] = s", "s = s + 1 s = i" } do
       local x = cells("i32", 4)
       local ok, failure = pcall(function()
@@ -637,11 +637,11 @@ describe("the same program", function()
   end)
 end)
 
-describe("a counter that gives numbers out", function()
+describe("a counter that iterations take numbers from", function()
   local n = 5000
   local function hits(i) return (i * 7919) % 13 < 4 end
 
-  it("gives each number once, to whom its value belongs", function()
+  it("gives each number once, to the iteration that stores by it", function()
     local x, count = rg.field(rg.f32, n), rg.field(rg.i32, 3)
     local from, what = rg.field(rg.i32, 4 * n), rg.field(rg.f32, 4 * n)
     for i = 0, n - 1 do x[i] = hits(i) and i % 3 or -1 end
@@ -677,7 +677,7 @@ describe("a counter that gives numbers out", function()
     assert.equal(0, count[0] + count[2])
   end)
 
-  it("also where its number, or an element that is written, decides", function()
+  it("also gives each once where the number, or an element that is written, decides", function()
     local x, out, count = rg.field(rg.i32, n), rg.field(rg.i32, n), rg.field(rg.i64, 1)
     local most = 100
     rg.kernel(function()
@@ -705,7 +705,7 @@ describe("a counter that gives numbers out", function()
     assert.equal(n * (n - 1) / 2, sum)
   end)
 
-  it("leaves what iterations do that take none", function()
+  it("keeps the effects of iterations that take none", function()
     local x, y, out, count = rg.field(rg.f32, n), rg.field(rg.f32, n), rg.field(rg.i32, n),
       rg.field(rg.i32, 1)
     for i = 0, n - 1 do x[i] = hits(i) and i or -1 end
@@ -736,7 +736,7 @@ describe("a counter that gives numbers out", function()
     assert.equal(0, out[found])
   end)
 
-  it("leaves the loop's own sums alone", function()
+  it("does not affect the loop's own sums", function()
     local out, count = rg.field(rg.i32, n), rg.field(rg.i32, 1)
     local sums = rg.kernel(function()
       local all, odd = rg.i32(0), rg.i64(0)
@@ -753,7 +753,7 @@ describe("a counter that gives numbers out", function()
     assert.equal(math.ceil(n / 3), count[0])
   end)
 
-  it("lets the last one see what all others wrote before", function()
+  it("lets the last iteration see what all others wrote before", function()
     local size = os.getenv "RG_ARCH" and 1024 or 65536
     local v, count, ends = rg.field(rg.i32, size), rg.field(rg.i32, 1), rg.field(rg.i32, 4)
     local k = rg.kernel([[function(round: i32)
@@ -796,7 +796,7 @@ describe("a counter that gives numbers out", function()
     assert.equal(0, bad[0])
   end)
 
-  it("orders what was written before, where it can be told, in LLVM's text #compiled #cpu",
+  it("orders earlier writes, where that is observable, in LLVM's text #compiled #cpu",
     function()
       local own = rg.new { threads = 2 }
       local v, count = own.field(own.i32, 8), own.field(own.i32, 8)
@@ -819,7 +819,7 @@ describe("a counter that gives numbers out", function()
       assert.is_nil(update:find "acq_rel")
     end)
 
-  it("is not atomic in a tree where one worker runs all, with the same results #compiled #cpu",
+  it("is not atomic in a tree if one worker runs all tasks, with the same results #compiled #cpu",
     function()
       if (os.getenv "RG_STRESS" or ""):find "shuffle" then return end -- parts run in any order
       local own = rg.new { threads = 1 }
@@ -865,7 +865,7 @@ describe("a counter that gives numbers out", function()
     assert.matches("aggregated atomics", k:explain(), 1, true)
   end)
 
-  it("is staged where what others write decides, each value under a number of its own", function()
+  it("is staged where writes of others decide, each value under a number of its own", function()
     local size = 3000
     local parent, frontier = rg.field(rg.i32, size), rg.field(rg.i32, size)
     local found, twice = rg.field(rg.i32, size), rg.field(rg.f64, size)
@@ -901,7 +901,7 @@ describe("a counter that gives numbers out", function()
     end
   end)
 
-  it("past the end of the field is left out and counted, also if staged", function()
+  it("past the end of the field stores nothing and is counted, also if staged", function()
     local first, out, count = rg.field(rg.i32, 64), rg.field(rg.i32, 10), rg.field(rg.i32, 1)
     local k = rg.kernel(function()
       for i in rg.range(64) do

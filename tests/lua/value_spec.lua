@@ -4,7 +4,7 @@ local support = require "support"
 local rg, failure = support.rg, support.failure
 
 describe("a vector outside kernels", function()
-  it("has the functions that it has in kernels", function()
+  it("has the same functions as in kernels", function()
     local v, m = rg.vec2(3, 4), rg.mat2 { { 2, 1 }, { 0, 4 } }
     assert.equal(5, v:norm())
     assert.equal(rg.mat2 { { 3, 6 }, { 4, 8 } }, rg.outer(v, rg.vec2(1, 2)))
@@ -31,7 +31,7 @@ describe("a vector outside kernels", function()
     end
   end)
 
-  it("refuses what makes none, and shapes that do not meet", function()
+  it("refuses invalid arguments, and shapes that do not match", function()
     for said, f in pairs {
       ["made of numbers, not"] = function() return rg.vec2("a", 1) end,
       ["values of one shape"] = function() return rg.clamp(rg.vec2(1, 2), rg.vec3(1, 2, 3), 4) end,
@@ -75,7 +75,7 @@ describe("a static value", function()
     end
   end)
 
-  it("is one of captured numbers, shapes and literals", function()
+  it("is computed from captured numbers, shapes and literals", function()
     local x = rg.field(rg.f32, 4)
     for _, text in ipairs { "x[0]", "math.sin(x[0])" } do
       assert.equal("static.unknown", failure(value_of, text, { x = x, math = math }).code, text)
@@ -129,7 +129,7 @@ describe("a mistake in a kernel", function()
       "v:compare_exchange(0, rg.vec2(1, 2), rg.vec2(3, 4)).x" },
     { "a name that is nil", "name.nil|name.unknown", "gone + 1" },
   } do
-    it("is told: " .. row[1], function()
+    it("is reported: " .. row[1], function()
       local failed = failure(function() return rg.kernel(("function() return %s end"):format(
         row[3]), names)() end)
       assert.is_true(("|" .. row[2] .. "|"):find("|" .. failed.code .. "|", 1, true) ~= nil,

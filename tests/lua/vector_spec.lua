@@ -54,7 +54,8 @@ describe("a vector in a kernel", function()
     assert.equal(123400, sum[0]) -- outside there is zero
   end)
 
-  it("meets vectors number by number, and a number meets them all", function()
+  it("combines with vectors component by component, and with a number in every \z
+    component", function()
     local c = { a = rg.vec3(1, 2, 3), b = rg.vec3(4, 5, 6), i = rg.ivec3(7, -7, 8) }
     assert.same({ 5, 7, 9 }, computed(rg.vec3, "a + b", c))
     assert.same({ 4, 10, 18 }, computed(rg.vec3, "a * b", c))
@@ -107,7 +108,7 @@ describe("a vector in a kernel", function()
     assert.same({ 2, 4 }, computed(rg.vec2, "n[0] == 0 and a * 2 or a:normalize()", c))
   end)
 
-  it("is gathered by a parallel loop", function()
+  it("is reduced by a parallel loop", function()
     local out = rg.field(rg.vec2, 2)
     rg.kernel([=[function()
       local s = rg.vec2(0)
@@ -185,7 +186,7 @@ describe("a vector in a kernel", function()
     assert.equal(68, x[rg.ivec2(3, 4)])
   end)
 
-  it("says what does not fit", function()
+  it("reports what does not fit", function()
     local x, v = rg.field(rg.f32, 4), rg.field(rg.vec2, 4)
     local function message(text)
       return failure(rg.kernel("function(a) " .. text .. " end", { x = x, v = v }), 1).message
@@ -218,7 +219,7 @@ describe("and, or, not of booleans in a vector", function()
       { b = b, m = fields.m, seen = seen })(...)
   end
 
-  it("are taken number by number, in every position", function()
+  it("work component by component, in every position", function()
     local v = rg.vec2(1, 2)
     for _, case in ipairs {
       { "return b[0] or b[1]", true, true }, { "return b[0] and b[2]", true, false },
@@ -240,7 +241,7 @@ describe("and, or, not of booleans in a vector", function()
     assert.equal(2, run("if rg.any(c and b[3] and b[1]) then return 1 end return 2", true, v))
   end)
 
-  it("choose no numbers", function()
+  it("do not select numbers", function()
     for text, said in pairs {
       ["return b[0] and v or v"] = "a condition is one boolean, but this is a vector of 2",
       ["return b[0] and v"] = "a condition is one boolean, but this is a vector of 2",
@@ -254,7 +255,7 @@ describe("and, or, not of booleans in a vector", function()
 end)
 
 describe("a field of vectors", function()
-  it("keeps numbers by component, in every layout", function()
+  it("stores numbers by component, in every layout", function()
     for _, layout in ipairs { "soa", "aos" } do
       local p, q = rg.field(rg.vec3), rg.field(rg.dvec2)
       local block = rg.root:pointer("i", 4)
@@ -337,7 +338,7 @@ describe("a field of vectors", function()
 end)
 
 describe("a vector in a kernel", function()
-  it("has a length, and is walked by ipairs, written out and computed once", function()
+  it("has a length, and ipairs over it is unrolled, with the vector computed once", function()
     local v = rg.field(rg.vec3, 2)
     v[1] = { 2, 3, 5 }
     local k = rg.kernel([=[function(w, m)
@@ -407,7 +408,7 @@ describe("a matrix", function()
     for k = 1, 16 do assert.near((k - 1) % 5 == 0 and 1 or 0, one[k], 1e-5) end
   end)
 
-  it("is an element: numbers and rows of it are written and updated", function()
+  it("is an element whose numbers and rows can be written and updated", function()
     local x = rg.field(rg.mat2, 2)
     x[0] = { { 1, 2 }, { 3, 4 } }
     rg.kernel([=[function()
@@ -423,7 +424,7 @@ describe("a matrix", function()
 end)
 
 describe("a vector in Lua", function()
-  it("is taken by rg.math, whose functions kernels know as those of math", function()
+  it("is accepted by rg.math, whose functions are those of math in kernels", function()
     local math = rg.math
     local v = rg.vec3(1.5, -4, 9)
     assert.equal(rg.vec3(1.5, 4, 9), math.abs(v))
@@ -444,14 +445,14 @@ describe("a vector in Lua", function()
     assert.truthy(failure(math.fmod, v, rg.vec2(1)).message:find("one shape", 1, true))
   end)
 
-  it("of booleans gives those that are false by name, too", function()
+  it("of booleans gives components that are false by name, too", function()
     local v = rg.bvec2(true, false)
     assert.is_true(v.x)
     assert.is_false(v.y)
     assert.is_false(v.g)
     assert.equal(rg.bvec2(false, true), v.yx)
   end)
-  it("is walked from 0 by pairs, and has no order", function()
+  it("is walked from 0 by pairs, and cannot be ordered", function()
     local seen = {}
     for k, number in pairs(rg.vec3(5, 6, 7)) do seen[#seen + 1] = k * 100 + number end
     assert.same({ 5, 106, 207 }, seen)
@@ -509,7 +510,7 @@ describe("a vector in Lua", function()
     assert.is_true(x:to_table()[1].x == 9007199254740994LL)
   end)
 
-  it("says what is wrong", function()
+  it("reports mistakes", function()
     assert.equal("a vec2 has no 'z'", failure(function() return rg.vec2(1).z end).message)
     assert.equal("index.range", failure(function() return rg.vec2(1)[2] end).code)
     assert.equal("a vector or matrix has 2 to 64 numbers", failure(rg.vec, 65, rg.f32).message)
@@ -521,7 +522,7 @@ end)
 describe("compound assignment", function()
   local function result(text, captures, ...) return rg.kernel(text, captures)(...) end
 
-  it("works number by number, on vectors and matrices", function()
+  it("works component by component, on vectors and matrices", function()
     assert.is_true(rg.vec2(4, 6.25) == result [[function()
       local v = rg.vec2(3, 4) v /= 4 v += 1.25 v -= rg.vec2(0, -0.25) v *= v
       return v end]])

@@ -60,7 +60,8 @@ describe("an element of dense memory", function()
     assert.equal(0, (calls_in_traces(sweep_line, rg.array(rg.f32, 200))))
   end)
 
-  it("is so where launches are queued, too, unless one uses it #compiled #cpu", function()
+  it("is accessed like that with queued launches, too, unless one uses it #compiled \z
+    #cpu", function()
     if not jit.status() then return end
     local other = rg.new { async = true }
     local x, y = other.field(other.f32, 10, 20), other.array(other.i32, 10, 20)
@@ -112,7 +113,7 @@ describe("an element of dense memory", function()
     end
   end)
 
-  it("takes what its type holds and nothing else", function()
+  it("accepts only values that its type can hold", function()
     local rows = {
       { rg.i8, { -128, 127, -0.0 }, { 128, -129, 1.5, 0 / 0, 1 / 0, true } },
       { rg.u8, { 0, 255 }, { -1, 256, false } },
@@ -152,7 +153,7 @@ describe("an element of dense memory", function()
     end
   end)
 
-  it("is where a view's offset, strides and constancy say", function()
+  it("is found by a view's offset and strides, and protected if it is constant", function()
     local x = rg.field { type = rg.i32, shape = { 3, 4 }, offset = { -2, 5 } }
     x[-2][5], x[0][8] = 3, 4
     assert.same({ { 3, 0, 0, 0 }, { 0, 0, 0, 0 }, { 0, 0, 0, 4 } }, x:to_table())
@@ -171,7 +172,7 @@ describe("an element of dense memory", function()
     assert.matches("is read%-only", failure(function() text[1] = 1 end).message)
   end)
 
-  it("is visited by runs, each as it is when its turn comes", function()
+  it("is visited by runs, each with its contents at that time", function()
     local x, block = support.sparse(rg.f32, "i", 8, 4)
     for i = 0, 31 do x[i] = i end
     local seen = {}
@@ -192,7 +193,7 @@ describe("an element of dense memory", function()
     assert.equal(3, count)
   end)
 
-  it("is visited as it is when its turn comes, whatever is launched meanwhile", function()
+  it("is visited with its contents at that time, whatever is launched meanwhile", function()
     for _, options in ipairs { {}, { async = true } } do
       local other = rg.new(options)
       local x, t = other.array(other.i32, 3, 4), other.field(other.i32)
@@ -217,7 +218,7 @@ describe("an element of dense memory", function()
     end
   end)
 
-  it("of a sparse field is what it is, whatever was looked at before", function()
+  it("of a sparse field is right, whatever was read before", function()
     for _, kind in ipairs { "pointer", "hash", "bitmasked" } do
       local x, v = rg.field(rg.f32), rg.field(rg.ivec2)
       local block = kind == "hash" and rg.root:hash "ij" or rg.root:pointer("ij", 4)
@@ -300,7 +301,7 @@ describe("an element of dense memory", function()
     for i, v in pairs(one) do assert.same({ 0, 4 }, { i, v }) end
   end)
 
-  it("is gone with its memory", function()
+  it("is inaccessible once its memory is freed", function()
     local tree = rg.tree()
     local x, a = rg.field(rg.f32), rg.array(rg.f32, 3, 3)
     tree:dense("ij", 4):place(x)

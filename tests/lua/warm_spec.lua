@@ -12,7 +12,7 @@ local function compiles(f, ...)
 end
 
 describe("kernel:compile", function()
-  it("compiles what a launch with such values needs, and launches nothing", function()
+  it("compiles what a launch with these values needs, and launches nothing", function()
     local x = rg.field(rg.f32, 8)
     local rate = 2
     local k = rg.kernel(function(n, v)
@@ -28,7 +28,7 @@ describe("kernel:compile", function()
     assert.equal(0, (compiles(k.compile, k, 100, rg.vec2(7))))
   end)
 
-  it("takes a type for a value of it, and nothing for a number", function()
+  it("accepts a type in place of a value, and nil for a number", function()
     local k = rg.kernel(function(a, b, c, d, e)
       if b then return a + c.x, d, e end
       return a - c.x, d, e
@@ -39,7 +39,7 @@ describe("kernel:compile", function()
     end)))
   end)
 
-  it("reads fields and nodes as given, and lays out their trees", function()
+  it("uses fields and nodes as they are, and lays out their trees", function()
     local a, b = rg.field(rg.f32), rg.field(rg.f32, 4)
     local block = rg.root:pointer("i", 4)
     block:dense("i", 4):place(a)
@@ -92,7 +92,7 @@ describe("kernel:compile", function()
     assert.truthy(failure(function() k.compile() end).message:find("colon", 1, true))
   end)
 
-  it("is not asked whether numbers fit: a launch is", function()
+  it("does not check whether numbers fit, as a launch does", function()
     local n8, a = rg.field(rg.u8, 4), 300
     local k = rg.kernel(function() n8[0] = a end)
     k:compile()
@@ -102,7 +102,7 @@ describe("kernel:compile", function()
     assert.equal(30, n8[0])
   end)
 
-  it("says what became of the kernel before the first launch #compiled", function()
+  it("lets explain() describe the kernel before the first launch #compiled", function()
     local x = rg.field(rg.f32, 64)
     local k = rg.kernel(function() for i in rg.range(64) do x[i] = i end end)
     k:compile()
@@ -178,7 +178,7 @@ describe("rg.warm", function()
     assert.equal(0, (compiles(play, 10)))
   end)
 
-  it("raises the first error of the list, and what came before it is compiled all the same",
+  it("raises the first error of the list, and the kernels before it are compiled nevertheless",
     function()
     local x = rg.field(rg.f32, 64)
     local fine = rg.kernel(function(v) for i in rg.range(64) do x[i] = math.sin(i * v) end end)
@@ -190,7 +190,7 @@ describe("rg.warm", function()
     assert.equal(1, (compiles(after, 7)))
   end)
 
-  it("may be given up: kernels and runtimes end while their code is made #compiled", function()
+  it("may be abandoned: kernels and runtimes can end while they compile #compiled", function()
     for _ = 1, 3 do
       local other = rg.new { threads = 2 }
       local x = other.field(other.f32, 64)
@@ -221,7 +221,7 @@ describe("rg.warm", function()
     assert.equal(24, x[63])
   end)
 
-  it("refuses what is not a list of kernels", function()
+  it("refuses values that are not lists of kernels", function()
     local k = rg.kernel(function() return 1 end)
     assert.truthy(failure(rg.warm, k).message:find("a list of kernels, not a kernel", 1, true))
     assert.truthy(failure(rg.warm).message:find("a list of kernels", 1, true))

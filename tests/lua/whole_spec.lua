@@ -26,7 +26,7 @@ local function bodies_of(n)
 end
 
 describe("a sum of all elements", function()
-  it("is that of the numbers, of every type", function()
+  it("is exact for every type", function()
     for _, name in ipairs { "i8", "i16", "i32", "u8", "u16", "u32", "f16", "f32", "f64" } do
       local x = rg.array(rg[name], 5):from_table { 1, 2, 3, 4, 120 }
       assert.equal(130, x:sum(), name)
@@ -35,7 +35,7 @@ describe("a sum of all elements", function()
     assert.equal(2, rg.array(rg.bool, 3):from_table { true, false, true }:sum())
   end)
 
-  it("of integers wraps nowhere that 64 bits hold it", function()
+  it("of integers does not wrap below 64 bits", function()
     local x = rg.field(rg.i32, 1000)
     x:fill(2 ^ 31 - 1)
     assert.equal(1000 * (2 ^ 31 - 1), x:sum())
@@ -54,7 +54,7 @@ describe("a sum of all elements", function()
     assert.equal(2 ^ 64, y:mean())
   end)
 
-  it("of floats is rounded once: what cancels leaves the rest", function()
+  it("of floats is rounded once, also if large terms cancel", function()
     local x = rg.array(rg.f64, 4):from_table { 1e16, 1, -1e16, 2 ^ -20 }
     assert.equal(1 + 2 ^ -20, x:sum())
     local tenths = rg.array(rg.f64, 1000)
@@ -99,7 +99,7 @@ describe("a sum of all elements", function()
     end
   end)
 
-  it("of values with infinities and NaNs is what addition makes of them", function()
+  it("of values with infinities and NaNs is the one that addition gives", function()
     local x = rg.array(rg.f32, 3)
     assert.equal(math.huge, x:from_table({ 1, math.huge, 2 }):sum())
     assert.equal(-math.huge, x:from_table({ 1, -math.huge, 2 }):sum())
@@ -108,7 +108,7 @@ describe("a sum of all elements", function()
     assert.equal(math.huge, x:from_table({ 1, -math.huge, 2 }):norm())
   end)
 
-  it("of vectors and matrices is one, by component", function()
+  it("of vectors and matrices is taken by component", function()
     local v = rg.field(rg.vec3, 2, 2)
     v:fill { 1, 2, 3 }
     assert.equal("dvec3(4, 8, 12)", tostring(v:sum()))
@@ -121,7 +121,7 @@ describe("a sum of all elements", function()
     assert.equal(2 * 23, tonumber(m:sum()[2][3]))
   end)
 
-  it("of nothing is 0, and there are no least, greatest and mean", function()
+  it("of no elements is 0, and there is no minimum, maximum and mean", function()
     local x = support.sparse(rg.f32, "ij", 4, 4)
     for _, empty in ipairs { x, rg.array(rg.f32, 0), rg.list(rg.f32) } do
       assert.equal(0, empty:sum())
@@ -136,7 +136,7 @@ describe("a sum of all elements", function()
     assert.is_true(none:all())
   end)
 
-  it("takes the active cells alone", function()
+  it("includes only active cells", function()
     local x, block = support.sparse(rg.f32, "ij", 8, 4)
     x[5][6], x[20][21] = 3, 5
     assert.equal(8, x:sum())
@@ -148,7 +148,7 @@ describe("a sum of all elements", function()
 end)
 
 describe("the extremes of all elements", function()
-  it("are elements of the type, 64-bit integers, too", function()
+  it("have the type of the elements, also for 64-bit integers", function()
     local x = rg.array(rg.i64, 3):from_table { -2LL ^ 62 - 1LL, 5LL, 2LL ^ 62 + 1LL }
     assert.equal(-2LL ^ 62 - 1LL, x:min())
     assert.equal(2LL ^ 62 + 1LL, x:max())
@@ -164,14 +164,15 @@ describe("the extremes of all elements", function()
     assert.equal("vec2(3, 8)", tostring(v:max()))
   end)
 
-  it("are a NaN if one element is, and the first NaN is their place", function()
+  it("are a NaN if one element is, at the place of the first NaN", function()
     local x = rg.array(rg.f32, 4):from_table { 1, 0 / 0, -3, 0 / 0 }
     assert.is_true(x:max() ~= x:max() and x:min() ~= x:min())
     assert.equal(1, x:argmax())
     assert.equal(1, x:argmin())
   end)
 
-  it("have their place in index order, also where an axis begins below 0 or has no end", function()
+  it("are found at the first place in index order, also with negative or unbounded \z
+    indices", function()
     local x = rg.field { type = rg.f32, shape = { 4, 4 }, offset = { -2, -2 } }
     x[-1][1], x[1][-2] = 9, 9
     assert.same({ -1, 1 }, { x:argmax() })
@@ -184,7 +185,7 @@ describe("the extremes of all elements", function()
     assert.equal(5, h:get(h:argmax()))
   end)
 
-  it("leave updates with indices as they are", function()
+  it("do not affect updates with indices", function()
     local x = rg.field(rg.f32, 4)
     assert.equal(0, x:max(2, 7))
     assert.equal(7, x:max())
@@ -226,7 +227,7 @@ describe("x:dot", function()
 end)
 
 describe("any and all", function()
-  it("look at booleans", function()
+  it("test booleans", function()
     local x = rg.field(rg.bool, 2, 2)
     assert.is_false(x:any())
     x[1][0] = true
@@ -240,7 +241,7 @@ describe("any and all", function()
 end)
 
 describe("x:map", function()
-  it("makes a field like x of what a function returns", function()
+  it("makes a field like x from the results of a function", function()
     local scale = 3
     local x = rg.field { type = rg.f32, shape = { 2, 3 }, offset = { -1, 0 } }
     x:fill(2)
@@ -260,7 +261,7 @@ describe("x:map", function()
       .. "it takes 2 parameters", err.message)
   end)
 
-  it("makes elements of another type where one is given, or writes what is there", function()
+  it("makes elements of a given type, or writes to an existing field", function()
     local x = rg.array(rg.f32, 3):from_table { -1, 0, 4 }
     assert.same({ false, false, true },
       x:map(function(v) return v > 0 end, rg.bool):to_table())
@@ -279,7 +280,7 @@ describe("x:map", function()
     assert.equal(tostring(x.shape), tostring(y.shape))
   end)
 
-  it("says at the caller's line what does not fit", function()
+  it("reports at the caller's line what does not fit", function()
     local x = rg.field(rg.f32, 3)
     local err = failure(function()
       local y = x:map(function(v) return v > 0 end)
@@ -307,7 +308,7 @@ describe("rg.zeros_like", function()
     assert.equal(rg.f64, rg.zeros_like(x, rg.f64).type)
   end)
 
-  it("of an array is one that can grow where that can #compiled", function()
+  it("of a growable array gives a growable array #compiled", function()
     local list = rg.list(rg.i32)
     list:append(4)
     local other = rg.zeros_like(list)
@@ -316,7 +317,7 @@ describe("rg.zeros_like", function()
     assert.equal("array f32 [2 x 3]", tostring(rg.zeros_like(rg.array(rg.f32, 2, 3))))
   end)
 
-  it("refuses what has no shape", function()
+  it("refuses values without a shape", function()
     assert.equal("rg.zeros_like takes a field or an array, not 3",
       failure(function() return rg.zeros_like(3) end).message)
   end)
@@ -345,14 +346,14 @@ describe("x:equals", function()
     assert.same({ false, 2 }, { y:equals(x) })
   end)
 
-  it("tells apart 64-bit integers that are one double", function()
+  it("distinguishes 64-bit integers that are equal as doubles", function()
     local x, y = rg.array(rg.i64, 1), rg.array(rg.i64, 1)
     x[0], y[0] = 2LL ^ 60, 2LL ^ 60 + 1LL
     assert.is_false((x:equals(y)))
     assert.is_true((x:equals(y, 1)))
   end)
 
-  it("finds a NaN equal to nothing, and an infinity to itself", function()
+  it("considers a NaN equal to nothing, and an infinity equal to itself", function()
     local x = rg.array(rg.f32, 2):from_table { math.huge, 1 }
     assert.is_true(x:equals(x))
     x[1] = 0 / 0
@@ -370,7 +371,7 @@ describe("x:equals", function()
     assert.is_true(rg.array(rg.bool, 2):equals(false))
   end)
 
-  it("refuses what has no such elements", function()
+  it("refuses elements that cannot be compared", function()
     local x = rg.field(rg.f32, 3)
     assert.equal("x:equals: field f32 [3] and field f32 [4] have different shapes",
       failure(function() return x:equals(rg.field(rg.f32, 4)) end).message)
@@ -401,7 +402,7 @@ describe("a view of a member", function()
     assert.equal("3", tostring(v.y[{ 1, 0 }]))
   end)
 
-  it("of integers takes no number that it would round", function()
+  it("of integers refuses numbers that it would have to round", function()
     local bodies, v = bodies_of(4), rg.field(rg.ivec2, 2, 2)
     local count = bodies:member "count"
     for _, f in ipairs { function() count[1] = 2.5 end, function() count:fill(2.5) end,
@@ -416,7 +417,7 @@ describe("a view of a member", function()
     assert.equal("ivec2(-3, 0)", tostring(v[1][0]))
   end)
 
-  it("of a name that there is not says which there are", function()
+  it("of an unknown name lists the names that exist", function()
     local function hint_of(f) return select(2, pcall(f)).hint end
     local bodies, v, x = bodies_of(4), rg.array(rg.vec2, 3), rg.field(rg.f32, 3)
     assert.equal("its elements have pos, mass, count", hint_of(function() return bodies.vel end))
@@ -426,7 +427,7 @@ describe("a view of a member", function()
     assert.equal(nil, hint_of(function() return x.vel end))
   end)
 
-  it("has the calls of whole fields", function()
+  it("has the methods of whole fields", function()
     local bodies = bodies_of(4)
     assert.equal(3, bodies.mass:sum())
     assert.equal("dvec3(6, 12, -6)", tostring(bodies.pos:sum()))
@@ -445,7 +446,7 @@ describe("a view of a member", function()
     assert.equal("vec3(1, 2, 3)", tostring(x[3]))
   end)
 
-  it("is a shape, a type and a copy", function()
+  it("has a shape and a type, and can be copied", function()
     local v = rg.field(rg.vec2, 3, 5)
     assert.equal("(3, 5)", tostring(v.x.shape))
     assert.equal(3, #v.x)
@@ -517,7 +518,7 @@ describe("a view of a member", function()
     assert.equal(6, rg.scan(bodies.pos.x))
   end)
 
-  it("names what it cannot do", function()
+  it("reports what it cannot do", function()
     local bodies = bodies_of(2)
     assert.equal("a view cannot be called", failure(function() return bodies.pos() end).message)
     assert.equal("ipairs counts from 1, and views from 0",
@@ -541,7 +542,7 @@ describe("a view of a member", function()
     assert.is_truthy(err.message:find("'p' is a view of a member", 1, true))
   end)
 
-  it("outlives neither its runtime nor its tree", function()
+  it("does not outlive its runtime or its tree", function()
     local other = rg.new()
     local x = other.field(other.vec2, 3)
     local view = x.x

@@ -115,7 +115,7 @@ describe("a window with OpenGL", function()
       end]])
   end)
 
-  it("puts a picture where its ranges or cells are", function()
+  it("places a picture by its ranges or cells", function()
     run [[
       local x = rg.field { type = rg.f32, shape = { 2, 2 }, offset = { 10, 10 } }
       x:fill(1)
@@ -203,7 +203,7 @@ describe("a window with OpenGL", function()
       end]])
   end)
 
-  it("takes colours of every kind for each position", function()
+  it("accepts colours of every kind for each position", function()
     run [[
       local bytes, opacity = rg.array(rg.vec(3, rg.u8), 2), rg.field(rg.vec4, 2)
       bytes[0], bytes[1] = { 255, 0, 0 }, { 0, 51, 0 }
@@ -256,7 +256,7 @@ describe("a window with OpenGL", function()
       run(script))
   end)
 
-  it("takes the size that the window gets", function()
+  it("follows the size of its window", function()
     assert.equal("80\t60\n(80, 60)\n1\n", run [[
       local ffi = require "ffi"
       ffi.cdef "void SDL_SetWindowSize(SDL_Window *window, int width, int height);"
@@ -420,7 +420,7 @@ describe("a window with a camera of three dimensions", function()
       look(true, { 3, 1 })]])
   end)
 
-  it("takes what is meant for two dimensions for a mistake, and the other way around", function()
+  it("reports calls meant for two dimensions as mistakes, and the other way around", function()
     assert.equal([[
 window:spheres needs a camera of three dimensions
 window:camera: 'eye' is for three dimensions, and 'zoom' for two
@@ -482,7 +482,7 @@ describe("text without FreeType", function()
 end)
 
 describe("the range of a palette", function()
-  it("is that of the finite numbers, of every type and at any distance #compiled #cpu", function()
+  it("is that of the finite numbers, of every type and stride #compiled #cpu", function()
     local source, range = require "regolith.window.source", require "regolith.window.range"
     local function ends(x) return { range.of(source.grid(x, "w:show")) } end
     for _, name in ipairs { "f16", "f32", "f64" } do
@@ -563,7 +563,7 @@ describe("what is drawn", function()
       support.failure(source.box, hash.d, "w:volume").message)
   end)
 
-  it("is read where it is, wherever elements have constant distances #compiled #cpu", function()
+  it("is read in place if elements have constant strides #compiled #cpu", function()
     local source = require "regolith.window.source"
     local T = rg.struct { { "mass", rg.f64 }, { "pos", rg.vec2 } }
     local soa = rg.field(rg.vec3)
@@ -650,7 +650,7 @@ describe("the camera", function()
       print(w.view.eye[3] == there, w.view.target[1] < -0.5)]]))
   end)
 
-  it("says where the mouse points in three dimensions", function()
+  it("gives the point under the mouse in three dimensions", function()
     assert.equal("0.00 0.00 5.00\ttrue\n", run [[
       w:camera { eye = { 0, 0, 5 } }
       w.x, w.y = 59.5, 39.5
@@ -661,7 +661,7 @@ describe("the camera", function()
 end)
 
 describe("the windows of the guide", function()
-  it("are drawn as the text says", function()
+  it("are drawn as the text describes", function()
     local text, blocks = {}, 0
     local file = assert(io.open "lua/guide/pictures.md")
     for block in file:read("*a"):gmatch "\n```lua window\n(.-)```\n" do
@@ -697,7 +697,8 @@ describe("the windows of the guide", function()
 end)
 
 describe("a mistake in a drawing call", function()
-  it("of any kind, in any option, is said at its line and leaves the window as it was", function()
+  it("of any kind, in any option, is reported at its line and leaves the window as it \z
+    was", function()
     assert.equal("all said\n", run [[
       local three = rg.array(rg.vec3, 3)
       local positions = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 } }
@@ -778,7 +779,7 @@ describe("a mistake in a drawing call", function()
       print "all said"]])
   end)
 
-  it("is said in one sentence", function()
+  it("gives one sentence", function()
     assert.equal([[
 window:points takes vectors, not array f32 [2]
 option 'radius' of window:points has 3 elements, and there are 2 positions

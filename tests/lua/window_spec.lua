@@ -84,7 +84,7 @@ local function build()
 end
 
 describe("rg.window", function()
-  it("shows fields and points, and takes keys, the mouse and the end", function()
+  it("shows fields and points, and receives keys, the mouse and the request to close", function()
     local library = build()
     local answer = run(([[
       local rg = require "regolith"
@@ -115,7 +115,7 @@ describe("rg.window", function()
     assert.equal(rg.vec4(1, 0, 0, 1), kept[0][0])
   end)
 
-  it("puts dots where its camera has them, without OpenGL", function()
+  it("draws dots at their places in its camera, without OpenGL", function()
     run([[
       local rg = require "regolith"
       local w = rg.window { width = 4, height = 2 }
@@ -158,7 +158,7 @@ describe("rg.window", function()
     assert.is_true(count > 10, "no bar")
   end)
 
-  it("refuses colours, sizes and keys that there are not", function()
+  it("refuses unknown colours, sizes and keys", function()
     local answer = run([[
       local rg = require "regolith"
       local w, p = rg.window { width = 4, height = 2 }, rg.array(rg.vec2, 2)
@@ -193,7 +193,7 @@ describe("rg.window", function()
     print(frames, w, pcall(rg.window, { frames = 0 }))
     w:show(x):present()]]
 
-  it("films what it would have shown where there is no display, and says so in one line", function()
+  it("is filmed if there is no display, and says so in one line", function()
     local function answer_of(...)
       return (run(filming:format(base), ...):gsub("warn: ffmpeg[^\n]*\n", ""))
     end
@@ -245,14 +245,14 @@ describe("rg.window", function()
     os.execute(("rm -r '%s.out'"):format(base))
   end)
 
-  it("refuses options that there are not", function()
+  it("refuses unknown options", function()
     assert.equal("option.invalid", failure(rg.window, { width = 0 }).code)
     assert.equal("option.invalid", failure(rg.window, { titel = "x" }).code)
     assert.equal("rg.window takes options by name", failure(rg.window, 512, 512).message)
     assert.equal("rg.window takes options by name", failure(rg.window, { 512, 512 }).message)
   end)
 
-  it("says once why it is black: positions elsewhere, or no frame", function()
+  it("reports once why it is black: positions out of view, or no frame", function()
     local answer = run([[
       local rg = require "regolith"
       local w, pos = rg.window { width = 4, height = 2 }, { { 100, 20 }, { 600, 45 } }
@@ -270,7 +270,7 @@ describe("rg.window", function()
       shows what was drawn\n", answer)
   end)
 
-  it("says what only OpenGL draws, and what to install", function()
+  it("names what only OpenGL draws, and what to install", function()
     local answer = run([[
       local rg = require "regolith"
       local w = rg.window { width = 4, height = 2 }
@@ -313,7 +313,7 @@ describe("rg.window", function()
 
   -- On a display of its own: what is on the screen, and what a person's keys and mouse do. Not a
   -- matter of kernels.
-  it("is on the screen, and is told of keys and the mouse #compiled #cpu", function()
+  it("is on the screen, and receives keys and the mouse #compiled #cpu", function()
     for _, program in ipairs { "Xvfb", "xdotool", "ffmpeg" } do
       if os.execute(("command -v %s >/dev/null"):format(program)) ~= 0 then
         pending(program .. " is not there")
