@@ -154,13 +154,20 @@ static bool any_place_gains(const IrInst *loop) {
   return false;
 }
 
-/* Does the loop's index alone select numbers of a short local array? Copies access variables. */
+/* May the numbers of the local array become variables once loops are unrolled? */
+static bool may_become_variables(const IrInst *array) {
+  if (local_arrays_is_short(array)) return true;
+  for (const IrUse *use = array->uses; use; use = use->next)
+    if (!is_of_index(use->user->operands[1], 0)) return false;
+  return array->imm <= MOST_COPIES;
+}
+
+/* Does the loop's index alone select numbers of such an array? Copies access variables. */
 static bool selects_numbers(const IrInst *loop) {
   const IrRegion *body = loop->regions[0];
   for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
     bool is_access = inst->op == IR_LOCAL_GET || inst->op == IR_LOCAL_SET;
-    if (is_access && local_arrays_is_short(inst->operands[0]) &&
-        is_of_index(inst->operands[1], 0) &&
+    if (is_access && is_of_index(inst->operands[1], 0) && may_become_variables(inst->operands[0]) &&
         dependence_on(inst->operands[1], ir_index(loop), 0) != DEPENDS_NOT)
       return true;
   }
