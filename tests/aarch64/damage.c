@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
   Heap heap;
   uint64_t seed = 1;
   heap_init(&heap, 0);
-  TEST("objects load, and damaged ones do no harm") {
+  TEST("objects load, and damaged ones are harmless") {
     for (int k = 1; k < argc; k++) try_file(&heap, argv[k], &seed);
   }
   return check_report();

@@ -5,7 +5,7 @@
 #include "check.h"
 
 int main(void) {
-  TEST("asking for a GPU gives a device or one sentence that says why not") {
+  TEST("a request for a GPU gives a device or one sentence that says why not") {
     Driver driver;
     DriverDevice device;
     Error err = {0};

@@ -194,7 +194,7 @@ static int linked(void) {
 }
 
 int main(void) {
-  TEST("steps that are not atomic are lost, more or fewer by the seed; a seed repeats its run") {
+  TEST("updates that are not atomic get lost, depending on the seed; a seed repeats its run") {
     int most = 0, least = 64;
     for (int seed = 1; seed <= 8; seed++) {
       char environment[64];
@@ -207,10 +207,10 @@ int main(void) {
     }
     CHECK(most > least);
   }
-  TEST("the n-th call for memory gets none") {
+  TEST("the n-th allocation fails") {
     CHECK_INT(in_child("PTX_FAIL_MEMORY=3", third_allocation), 0);
   }
-  TEST("a device has as much memory as the test says") {
+  TEST("a device has as much memory as the test sets") {
     CHECK_INT(in_child("PTX_MEMORY=64", too_much), 0);
   }
   TEST("the n-th launch fails, and its context with it") {
@@ -231,9 +231,7 @@ int main(void) {
     CHECK_INT(in_child("PTX_FAIL_MODULE=1", module_fails), 0);
   }
   TEST("an error may outlive its context") { CHECK_INT(in_child("PTX_LOST=1", is_lost), 0); }
-  TEST("wrong launches are refused as they are asked for") {
-    CHECK_INT(in_child("", wrong_launches), 0);
-  }
+  TEST("invalid launches are refused immediately") { CHECK_INT(in_child("", wrong_launches), 0); }
   TEST("PTX that cannot be read says why in the log") { CHECK_INT(in_child("", wrong_text), 0); }
   TEST("instructions, bytes and sectors are counted") {
     CHECK_INT(in_child("PTX_COUNT=2", counted), 0);

@@ -80,7 +80,7 @@ static void nans(void) {
     CHECK_INT(single("sub.f32", "0f7f800000, 0f7f800000"), 0x7fffffff);
     CHECK_INT(single("sqrt.rn.f32", "0fbf800000"), 0x7fffffff);
   }
-  TEST("min and max give the number beside a NaN, with .NaN the NaN; -0 is below 0") {
+  TEST("min and max of a number and a NaN give the number, with .NaN the NaN; -0 is below 0") {
     CHECK_INT(single("min.f32", NAN32 ", " ONE), 0x3f800000);
     CHECK_INT(single("max.f32", ONE ", " NAN32), 0x3f800000);
     CHECK_INT(single("min.NaN.f32", ONE ", " NAN32), 0x7fffffff);
@@ -103,7 +103,7 @@ static void nans(void) {
     CHECK(compare("setp.eq.f32", "0f80000000, 0f00000000"));
     CHECK(!compare("setp.lt.ftz.f32", "0f00000000, 0f00000001"));
   }
-  TEST("signs are copied, classes are told") {
+  TEST("signs are copied, and classes are tested") {
     CHECK_INT(single("copysign.f32", "0f80000000, 0f40000000"), 0xc0000000);
     CHECK_INT(single("neg.f32", "0f00000000"), 0x80000000);
     CHECK_INT(single("abs.f32", "0fc0000000"), 0x40000000);
@@ -115,7 +115,7 @@ static void nans(void) {
 }
 
 static void conversions(void) {
-  TEST("floats become integers by the rounding that is asked for; out of range: clamped") {
+  TEST("floats become integers by the requested rounding, and are clamped to the range") {
     CHECK_INT(integer32("cvt.rzi.s32.f32", "0fc0200000"), (uint32_t)-2); /* -2.5 */
     CHECK_INT(integer32("cvt.rni.s32.f32", "0f40200000"), 2);
     CHECK_INT(integer32("cvt.rmi.s32.f32", "0fc0200000"), (uint32_t)-3);
@@ -128,7 +128,7 @@ static void conversions(void) {
     CHECK(integer("cvt.rzi.u64.f32", "0f5f7fffff") == 0xffffff0000000000);
     CHECK_INT(integer32("cvt.rzi.s32.f64", "0d41dfffffffc00000"), 0x7fffffff);
   }
-  TEST("a NaN becomes 0, or the top bit where a type of 64 bits is about") {
+  TEST("a NaN becomes 0, or the top bit in conversions from or to 64 bits") {
     CHECK_INT(integer32("cvt.rzi.s32.f32", NAN32), 0);
     CHECK_INT(integer32("cvt.rzi.u32.f32", NAN32), 0);
     CHECK(integer("cvt.rzi.s64.f32", NAN32) == 1ull << 63);

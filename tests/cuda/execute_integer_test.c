@@ -85,7 +85,7 @@ static void arithmetic(void) {
          {"div.u64", 64, 64, 100, 7, .expected = 14}, {"rem.u16", 16, 16, 100, 7, .expected = 2},
          {"div.u32", 32, 32, 5, 0, .expected = 0xffffffff});
   }
-  TEST("the smaller and the larger are found with and without signs") {
+  TEST("minimum and maximum are found for signed and unsigned integers") {
     ROWS(2, {"min.s32", 32, 32, (uint32_t)-1, 1, .expected = 0xffffffff},
          {"min.u32", 32, 32, (uint32_t)-1, 1, .expected = 1},
          {"max.s64", 64, 64, UINT64_MAX, 1, .expected = 1},
@@ -112,7 +112,7 @@ static void bits(void) {
          {"shf.r.wrap.b32", 32, 32, 0x80000001, 0x12345678, 4, .expected = 0x88000000},
          {"shf.r.clamp.b32", 32, 32, 0x80000001, 0x12345678, 33, .expected = 0x12345678});
   }
-  TEST("bits are counted, found, turned around, taken out and put in") {
+  TEST("bits are counted, found, reversed, extracted and inserted") {
     ROWS(1, {"popc.b32", 32, 32, 0xf0f0, .expected = 8},
          {"popc.b64", 32, 64, UINT64_MAX, .expected = 64}, {"clz.b32", 32, 32, 0, .expected = 32},
          {"clz.b64", 32, 64, 1, .expected = 63}, {"brev.b32", 32, 32, 1, .expected = 0x80000000},
@@ -140,7 +140,7 @@ static void bits(void) {
 }
 
 static void conversions(void) {
-  TEST("integers are cut and widened by their own signs") {
+  TEST("integers are truncated and extended by their own signs") {
     ROWS(1, {"cvt.s64.s32", 64, 32, 0x80000000, .expected = 0xffffffff80000000},
          {"cvt.u64.u32", 64, 32, 0x80000000, .expected = 0x80000000},
          {"cvt.u32.u64", 32, 64, 0x123456789, .expected = 0x23456789},
@@ -172,7 +172,7 @@ int main(void) {
     CHECK_INT(gpu_lines(carry_lines, out), 0);
     CHECK(out[0] == (4ull << 32 | 6));
   }
-  TEST("predicates are computed, chosen by, and guard what they stand before") {
+  TEST("predicates are computed, select values, and guard instructions") {
     CHECK_INT(gpu_lines("setp.lt.u32 %p1, %r0, 4; setp.ge.s32 %p2, %r0, 2; and.pred %p3, %p1, %p2;"
                         "selp.u32 %r2, 7, 9, %p3; @%p1 add.s32 %r2, %r2, 100;"
                         "@!%p1 add.s32 %r2, %r2, 200; not.pred %p4, %p3; mov.pred %p5, -1;"

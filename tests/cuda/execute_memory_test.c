@@ -38,7 +38,7 @@ static int touch(const char *kernel, uint64_t at) {
 }
 
 static void accesses(void) {
-  TEST("an address where nothing is ends the launch, and stays with the context") {
+  TEST("an access to an unmapped address ends the launch, and the error stays with the context") {
     CHECK_INT(touch("store", place + 100), 700);
     CHECK_INT(touch("store", place), 700);
     uint64_t more;
@@ -57,7 +57,7 @@ static void accesses(void) {
     CHECK_INT(touch("store", odd + 4), 700);
     begin_again();
   }
-  TEST("the host's own memory is reached where it is registered for kernels, and nowhere else") {
+  TEST("kernels can access host memory only where it is registered") {
     static uint32_t own[1024] __attribute__((aligned(4096)));
     uint64_t at = (uint64_t)(uintptr_t)own;
     CHECK_INT(gpu.cuMemHostRegister_v2(own, 64, 3), 0);
@@ -131,7 +131,7 @@ static void host(void) {
     CHECK_INT(gpu.cuMemsetD32Async(place, 0, 26, NULL), 1);
     CHECK_INT(gpu.cuMemsetD32Async(place + 2, 0, 1, NULL), 1);
   }
-  TEST("variables of a module are found, with what they begin with") {
+  TEST("variables of a module are found, with their initial values") {
     uint64_t address;
     size_t size;
     int numbers[4];
@@ -149,7 +149,7 @@ static void streams(void) {
   CHECK_INT(gpu.cuStreamCreate(&stream, 1), 0);
   CHECK_INT(gpu.cuMemHostAlloc(&pinned, 64, 0), 0);
   number = pinned;
-  TEST("what is queued is done in order, and by the time somebody has waited") {
+  TEST("queued work is done in order, and is complete after a wait") {
     uint64_t from = place, to = place + 4;
     void *function;
     CHECK_INT(gpu.cuModuleGetFunction(&function, module, "both"), 0);
@@ -176,7 +176,7 @@ static void streams(void) {
     }
     CHECK(late > 10 && late < 50); /* a race shows, sometimes */
   }
-  TEST("a launch that fails shows when somebody waits") {
+  TEST("a failed launch is reported by the next wait") {
     uint64_t nowhere = 8;
     void *function;
     CHECK_INT(gpu.cuModuleGetFunction(&function, module, "store"), 0);
@@ -185,7 +185,7 @@ static void streams(void) {
     CHECK_INT(gpu.cuStreamSynchronize(stream), 700);
     begin_again();
   }
-  TEST("streams go with their context, and what was queued in them is never done") {
+  TEST("streams end with their context, and their queued work is never done") {
     CHECK_INT(gpu.cuStreamSynchronize(stream), 400);
     CHECK_INT(gpu.cuStreamDestroy_v2(stream), 400);
   }
@@ -212,7 +212,7 @@ static void events_and_graphs(void) {
       CHECK_INT(*(int *)pinned, i);
     }
   }
-  TEST("events tell when they were reached") {
+  TEST("events record when they were reached") {
     float time = -1;
     CHECK_INT(gpu.cuEventRecord(event, stream), 0);
     CHECK_INT(
@@ -225,7 +225,7 @@ static void events_and_graphs(void) {
     CHECK_INT(gpu.cuEventElapsedTime(&time, event, later), 0);
     CHECK(time > 0);
   }
-  TEST("a graph does again what was captured, and nothing is done while it is") {
+  TEST("a graph repeats captured work, which is not done during the capture") {
     int number = 5;
     CHECK_INT(gpu.cuMemcpyHtoD_v2(from, &number, 4), 0);
     CHECK_INT(gpu.cuMemsetD32Async(to, 0, 1, NULL), 0);
@@ -298,7 +298,7 @@ static void mapped(void) {
   } allow = {1, 0, 3};
   uint64_t base;
   unsigned long long first, second;
-  TEST("a reservation is memory where memory is mapped, and allowed") {
+  TEST("a reservation can be accessed where memory is mapped and access is allowed") {
     CHECK_INT(gpu.cuMemAddressReserve(&base, 4 * PAGE, 0, 0, 0), 0);
     CHECK_INT(gpu.cuMemCreate(&first, PAGE, &kind, 0), 0);
     CHECK_INT(gpu.cuMemCreate(&second, 2 * PAGE, &kind, 0), 0);

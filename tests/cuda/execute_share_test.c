@@ -124,7 +124,7 @@ static void share(Child child, Child stranger) {
   CHECK_INT(gpu.cuMemExportToShareableHandle(&file, handle, FILE_DESCRIPTOR, 0), 0);
   send_file(child.socket, file);
   send_file(stranger.socket, file);
-  TEST("a device does not reach the memory of one that it does not see") {
+  TEST("a device cannot access the memory of a device that is not its peer") {
     CHECK_INT(end(stranger), 0);
   }
   TEST("memory is the same through every handle and mapping") {
@@ -169,7 +169,7 @@ static void refusals(void) {
     CHECK_INT(gpu.cuMemImportFromShareableHandle(&other, (void *)(intptr_t)not_memory, 1), 1);
     CHECK_INT(gpu.cuMemImportFromShareableHandle(&other, (void *)-1, FILE_DESCRIPTOR), 1);
   }
-  TEST("what is imported has the size that it was made with, and needs access, as any other") {
+  TEST("imported memory has its original size, and needs access rights like any other") {
     uint64_t at;
     CHECK_INT(gpu.cuMemImportFromShareableHandle(&other, (void *)(intptr_t)file, 1), 0);
     CHECK_INT(gpu.cuMemAddressReserve(&at, 4 * PAGE, 0, 0, 0), 0);

@@ -27,7 +27,7 @@ static int run(const char *text, const char *kernel, unsigned blocks, unsigned t
 }
 
 static void divergence(void) {
-  TEST("lanes that leave a loop at different times meet past it") {
+  TEST("lanes that leave a loop at different times reconverge after it") {
     CHECK_INT(gpu_lines("mov.b32 %r2, 0; mov.b32 %r3, 0;"
                         "again: setp.ge.u32 %p1, %r2, %r0; @%p1 bra done;"
                         "add.s32 %r3, %r3, %r2; add.s32 %r2, %r2, 1; bra.uni again;"
@@ -46,7 +46,7 @@ static void divergence(void) {
               0);
     CHECK(out[0] == 0x55555555 && out[1] == 0xaaaaaaaa);
   }
-  TEST("lanes that have ended are no longer there") {
+  TEST("lanes that have exited no longer take part") {
     CHECK_INT(gpu_lines("setp.lt.u32 %p1, %r0, 8; @%p1 exit; activemask.b32 %r3;"
                         "vote.sync.ballot.b32 %r4, %p1, -1; bar.warp.sync -1;"
                         "add.s32 %r3, %r3, %r4;"
@@ -77,7 +77,7 @@ static void progress(void) {
     CHECK_INT(run(lock_text, "lock", 3, 64, numbers), 0);
     CHECK_INT(numbers[1], 192);
   }
-  TEST("lanes that spin let the one they wait for go on") {
+  TEST("lanes that spin let the lane that they wait for continue") {
     CHECK_INT(run(lock_text, "wait", 1, 32, numbers), 0);
     CHECK_INT(numbers[1], 31);
   }
@@ -86,7 +86,7 @@ static void progress(void) {
 static uint64_t lane_of(int lane) { return out[lane]; }
 
 static void together(void) {
-  TEST("shuffles read another lane, or their own where there is none") {
+  TEST("shuffles read another lane, or their own if there is none") {
     CHECK_INT(gpu_lines("shfl.sync.up.b32 %r2|%p1, %r0, 3, 0, -1; selp.b32 %r3, 256, 0, %p1;"
                         "add.s32 %r2, %r2, %r3; st.global.u32 [%rd0], %r2;",
                         out),
@@ -122,7 +122,7 @@ static void together(void) {
               0);
     CHECK(lane_of(0) == 32 && lane_of(5) == 0xffffffe1);
   }
-  TEST("lanes with equal values find each other, and are reduced") {
+  TEST("lanes with equal values are matched and reduced") {
     CHECK_INT(gpu_lines("and.b32 %r2, %r0, 3; match.any.sync.b32 %r3, %r2, -1;"
                         "match.all.sync.b32 %r4|%p1, %r2, -1; redux.sync.add.s32 %r5, %r0, -1;"
                         "redux.sync.max.u32 %r6, %r0, %r3; add.s32 %r7, %r4, %r5;"
@@ -204,7 +204,7 @@ static void blocks(void) {
   TEST("threads that have ended are not waited for") {
     CHECK_INT(run(block_text, "some", 4, 64, numbers), 0);
   }
-  TEST("threads that wait for each other for ever have timed out") {
+  TEST("threads that wait for each other forever time out") {
     CHECK_INT(run(block_text, "stuck", 1, 64, numbers), 702);
     CHECK_INT(gpu.cuDevicePrimaryCtxReset_v2(0), 0);
   }
@@ -256,13 +256,13 @@ static const char call_text[] =
 static void calls(void) {
   static const uint64_t numbers_of[] = {0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89};
   uint64_t numbers[256];
-  TEST("functions call each other and themselves, by name and by address, and lanes meet again") {
+  TEST("functions call each other and themselves, by name and by address, and lanes reconverge") {
     CHECK_INT(run(call_text, "calls", 1, 32, numbers), 0);
     for (uint64_t i = 0; i < 32; i++)
       CHECK(numbers[i] ==
             (0xffffffffull << 32) + ((i & 1 ? i / 3 : i * 2) << 16) + numbers_of[i % 12]);
   }
-  TEST("a call of what is no function is an invalid program counter") {
+  TEST("a call of an address that is not a function is an invalid program counter") {
     CHECK_INT(run(call_text, "nowhere", 1, 32, numbers), 718);
     CHECK_INT(gpu.cuDevicePrimaryCtxReset_v2(0), 0);
   }
@@ -287,7 +287,7 @@ int main(void) {
   together();
   blocks();
   calls();
-  TEST("updates of one place by all lanes lose nothing") {
+  TEST("updates of one element by all lanes lose nothing") {
     uint64_t numbers[256];
     CHECK_INT(run(atomic_text, "update", 1, 32, numbers), 0);
     CHECK_INT(numbers[0], 496);

@@ -153,7 +153,7 @@ static bool has(const char *text, const char *part) { return text && strstr(text
 static void errors(void) {
   static const char *const wrong =
       "rg.kernel([=[function(n) for i in rg.range(n) do assert(i < 3, 'too far') end end]=])(10)";
-  TEST("a host that reads errors by lua_tostring gets their words where errors are texts") {
+  TEST("a host that reads errors by lua_tostring gets their messages if errors are texts") {
     lua_State *lua = open_state();
     CHECK_TEXT(run(lua, "rg = require 'regolith'"), "");
     CHECK(run_plainly(lua, wrong) == NULL);
@@ -174,7 +174,7 @@ static void errors(void) {
     lua_close(lua);
     unsetenv("RG_ERRORS");
   }
-  TEST("debug.traceback keeps the words of such an error and adds the trace") {
+  TEST("debug.traceback keeps the message of such an error and adds the trace") {
     lua_State *lua = open_state();
     CHECK_TEXT(run(lua, "require 'regolith'.init{ errors = 'text' }"), "");
     const char *said = run_plainly(lua, "local rg = require 'regolith'\n"
@@ -241,7 +241,7 @@ static void hooks(void) {
     CHECK_TEXT(run(lua, "assert(tostring(rg.pointer()):find 'RgRuntime')"), "");
     lua_close(lua);
   }
-  TEST("warnings go where rg.log.to says") {
+  TEST("warnings go to the function of rg.log.to") {
     lua_State *lua = open_state();
     CHECK_TEXT(run(lua, "rg = require 'regolith' said = {}\n"
                         "x = rg.field(rg.f32, 8) rg.log.to(function(level, text) "
@@ -350,7 +350,7 @@ static void forks(void) {
 static void baseline_code(void) {
   setenv("RG_QUICK", "always", 1);
   setenv("RG_SPECIALISE", "on", 1);
-  TEST("threads with a state each make full code at the same time") {
+  TEST("threads with a state each compile optimised code at the same time") {
     pthread_t threads[3];
     bool failed[3];
     for (int t = 0; t < 3; t++) pthread_create(&threads[t], NULL, run_large, &failed[t]);
@@ -366,7 +366,7 @@ static void baseline_code(void) {
     CHECK_TEXT(run(lua, "check(1, 1)"), "");
     lua_close(lua);
   }
-  TEST("a state closes with code that was made baseline") {
+  TEST("a state closes with baseline code") {
     lua_State *lua = open_state();
     CHECK_TEXT(run(lua, "size = 4"), "");
     CHECK_TEXT(run(lua, large_script), "");

@@ -188,7 +188,7 @@ static void test_tangents(void) {
 }
 
 static void test_derivative_names(void) {
-  TEST("what was placed with a field, and derivatives of a kernel, are found by their names") {
+  TEST("gradients of a field, and derivatives of a kernel, are found by their names") {
     RgRuntime *runtime = open_runtime(NULL);
     gradients_module module;
     RgField *found = NULL;
@@ -306,7 +306,7 @@ static RgStatus read_changed(RgRuntime *runtime, int64_t at, int change, int64_t
 }
 
 static void test_misfits(void) {
-  TEST("a module that does not fit is refused by one sentence") {
+  TEST("a module that does not match is refused with one sentence") {
     RgRuntime *runtime = open_runtime(NULL);
     RgModule *module = NULL;
     CHECK(!read_changed(runtime, -1, 0, 0));
@@ -332,7 +332,7 @@ static void test_misfits(void) {
 }
 
 static void test_linked(void) {
-  TEST("a table of functions that does not fit its module is refused") {
+  TEST("a table of functions that does not match its module is refused") {
     RgRuntime *runtime = open_runtime(NULL);
     RgModule *module = NULL;
     long size;

@@ -27,7 +27,7 @@ static void replay(const char *folder, const char *name) {
 int main(void) {
   int count = 0;
   DIR *folder = opendir(CORPUS);
-  TEST("the kept inputs do no harm") {
+  TEST("the kept inputs are harmless") {
     for (const struct dirent *entry; folder && (entry = readdir(folder));) {
       if (entry->d_name[0] == '.') continue;
       replay(CORPUS, entry->d_name);

@@ -71,7 +71,7 @@ static void check_levels(int tiny) {
 
 static void check_sink(void) {
   begin(KIND_ROWS(kind_chain), 2 * RT_SEGMENT, SHIFT);
-  TEST("a failed activation gives the worker's sink, and those below it too") {
+  TEST("a failed activation returns the worker's sink, and so do those below it") {
     context->task = 3;
     RtManager *managers = trees[0].rt.managers;
     uint8_t *memory = forest_payload(context, trees, 0, 2, 4, 17, true);
@@ -87,7 +87,7 @@ static void check_sink(void) {
     CHECK(forest_payload(context, trees, 0, 2, 4, 20, true) == memory);
     CHECK_TEXT(forest_check(context, trees, 0), "");
   }
-  TEST("more budget is enough to go on") {
+  TEST("raising the budget suffices to continue") {
     budget.limit = 8 * RT_SEGMENT;
     context->error = (RtError){0};
     uint8_t *memory = forest_payload(context, trees, 0, 2, 4, 17, true);
@@ -102,7 +102,7 @@ static void check_sink(void) {
 static void check_others(void) {
   begin(heavy, 4, 20 * RT_SEGMENT, SHIFT);
   Random random = {5};
-  TEST("a tree whose nodes are there goes on while another has none left") {
+  TEST("a tree that has free nodes continues while another has none left") {
     for (int64_t c = 0; c < 20; c++) forest_activate(context, trees, 1, 0, 1, c);
     activate_some(&random, ROUNDS);
     CHECK_INT(context->error.tree, 11);

@@ -136,7 +136,7 @@ int main(void) {
     check_zero();
   }
 
-  TEST("an external object is a header, and its end is told once what it was") {
+  TEST("an external object is a header, and its destructor is called once") {
     begin(1, 0);
     int memory[4], info;
     RtCounted *counted = rt_counted_external(&allocator, memory, sizeof memory, on_end, &info);
@@ -154,7 +154,7 @@ int main(void) {
     check_zero();
   }
 
-  TEST("a lent header is counted, and belongs to who lent it") {
+  TEST("a lent header is counted, and belongs to its lender") {
     begin(1, 0);
     RtCountedLent lent;
     char memory[64];
@@ -182,7 +182,7 @@ int main(void) {
     CHECK_INT(all->alloc, 1);
   }
 
-  TEST("statistics that begin anew do not know what was made before") {
+  TEST("restarted statistics do not count earlier objects") {
     begin(1, 0);
     RtCounted *old = rt_counted_new(&allocator, 100);
     allocator.generation++;
@@ -202,7 +202,7 @@ int main(void) {
     CHECK_INT(faults, 0);
   }
 
-  TEST("what cannot be allocated leaves nothing behind") {
+  TEST("a failed allocation leaks nothing") {
     for (uint32_t checks = 0; checks < 2; checks++) {
       begin(1, checks);
       refuse_at = 1;
@@ -220,7 +220,7 @@ int main(void) {
     }
   }
 
-  TEST("checked: new data shows, and so does old") {
+  TEST("checked: new and freed data are recognisable") {
     begin(1, 1);
     RtCounted *counted = rt_counted_new(&allocator, 100);
     uint8_t *data = counted->data;
@@ -258,7 +258,7 @@ int main(void) {
     check_zero();
   }
 
-  TEST("checked: a release or an acquire too many is reported, and does nothing") {
+  TEST("checked: a release or an acquire too many is reported, and has no effect") {
     begin(1, 1);
     place = "heat.lua:12";
     RtCounted *counted = rt_counted_new(&allocator, 100);
@@ -299,7 +299,7 @@ int main(void) {
     check_zero();
   }
 
-  TEST("while a task runs data grows where what it was can wait, or stays") {
+  TEST("while a task runs, data grows only if its old memory can wait to be freed") {
     begin(1, 0);
     RtCounted *counted = rt_counted_grow_new(&allocator, 8);
     uint8_t *data = counted->data;

@@ -228,15 +228,16 @@ static void test_purge(int cells, int tiny) {
 }
 
 int main(void) {
-  TEST("a table that is purged in shares has what it had") {
+  TEST("a table that is purged in shares keeps its entries") {
     for (int cells = 3; cells < CELLS; cells = cells * 3 + 1) {
       test_purge(cells, 0);
       test_purge(cells, 1);
     }
   }
   for (int axes = 1; axes <= MOST_AXES; axes++)
-    TEST("lanes of a hash find, make and remove what iterations alone do") test_lanes(axes);
+    TEST("lanes of a hash find, create and remove the same cells as single iterations")
+  test_lanes(axes);
   for (int axes = 1; axes <= MOST_AXES; axes++)
-    TEST("cells that fill a part of a box are found by their place there") test_box(axes);
+    TEST("cells that fill enough of a box are found by their position in it") test_box(axes);
   return check_report();
 }

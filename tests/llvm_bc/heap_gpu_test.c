@@ -79,7 +79,7 @@ static int race(uint64_t capacity, uint32_t stacks) {
 }
 
 int main(void) {
-  TEST("pieces have a power of two of lines, and lie beside each other") {
+  TEST("pieces are a power of two of cache lines, and adjacent") {
     begin(MEMORY);
     uint8_t *a = rt_gpu_heap_take(&heap, 1, 0), *b = rt_gpu_heap_take(&heap, 65, 0),
             *c = rt_gpu_heap_take(&heap, 300, 0);

@@ -260,7 +260,7 @@ static void check_order(int i) {
 }
 
 static void test_logs(void) {
-  TEST("what threads log is appended after the task, once, and in each one's order") {
+  TEST("logged elements are appended after the task, once, in the order of each thread") {
     create(1 << 24);
     for (int round = 1; round <= 2; round++) {
       Thread sum = run_all(only_log);
@@ -271,7 +271,7 @@ static void test_logs(void) {
     }
     destroy();
   }
-  TEST("rows that are all of one list are appended meanwhile, in each one's order") {
+  TEST("rows of a single list are appended during the task, in the order of each thread") {
     create(1 << 24);
     Thread sum = run_all(log_to_one);
     CHECK(list_at(3)[RT_LIST_LENGTH] > HOT);
@@ -279,7 +279,7 @@ static void test_logs(void) {
     check_order(3);
     destroy();
   }
-  TEST("logs leave half of the budget, and are appended meanwhile") {
+  TEST("logs use at most half of the budget, and are appended during the task") {
     create_lists(8 << 20, MANY);
     log_much(&(Thread){.worker = 1});
     CHECK(trees->rt.managers[0].log_bytes > 0 &&
@@ -293,7 +293,7 @@ static void test_logs(void) {
     CHECK_INT(context->error.kind, RT_ERROR_FULL);
     destroy();
   }
-  TEST("a worker for whom there is no log appends one by one") {
+  TEST("a worker without a log appends one by one") {
     create(1 << 24);
     void *(*grow)(RtContext *, void *, uint64_t, uint64_t) = context->grow;
     context->grow = refuse;
@@ -303,7 +303,7 @@ static void test_logs(void) {
     for (int i = 0; i < LISTS; i++) check_order(i);
     destroy();
   }
-  TEST("where memory ends, logged elements end before it") {
+  TEST("when memory runs out, logged elements without memory are dropped") {
     create(RT_SEGMENT);
     run_all(only_log);
     check_all();
@@ -320,7 +320,7 @@ static void test_threads(void) {
     CHECK_INT(rt_dynamic_count(context, 0, 0), FOREST_WORKERS * STEPS);
     destroy();
   }
-  TEST("what threads stage is appended after the task, once, and in each one's order") {
+  TEST("staged elements are appended after the task, once, in the order of each thread") {
     create(1 << 24);
     Thread sum = run_all(only_stage);
     CHECK_INT(check_all(), sum.put);
@@ -328,13 +328,13 @@ static void test_threads(void) {
     check_order(1);
     destroy();
   }
-  TEST("what threads append and pop meanwhile is there or was taken, once") {
+  TEST("elements that threads append and pop concurrently are in the list or were popped, once") {
     create(1 << 24);
     Thread sum = run_all(append_and_pop);
     CHECK_INT(check_all(), sum.put - sum.taken);
     destroy();
   }
-  TEST("what threads take without locks is taken once, and the first elements stay") {
+  TEST("elements that threads pop without locks are popped once, and the first elements stay") {
     create(1 << 24);
     Thread before = run_all(only_append);
     uint64_t values = 0;
@@ -361,7 +361,7 @@ static void test_threads(void) {
     }
     destroy();
   }
-  TEST("lists that are emptied meanwhile stay whole") {
+  TEST("lists that are emptied concurrently stay valid") {
     create(1 << 24);
     for (int round = 0; round < 3; round++) {
       run_all(append_and_empty);
@@ -385,7 +385,7 @@ static void test_ends(void) {
     check_all();
     destroy();
   }
-  TEST("where memory ends, lists end before it, and go on when some came back") {
+  TEST("when memory runs out, lists stop growing, and continue once memory was freed") {
     create(RT_SEGMENT);
     Thread sum = run_all(only_append);
     CHECK_INT(context->error.kind, RT_ERROR_BUDGET);
@@ -407,7 +407,7 @@ static void test_ends(void) {
 }
 
 static void test_staged_ends(void) {
-  TEST("of staged elements those are appended that fit, and a full list says so") {
+  TEST("staged elements are appended as far as they fit, and a full list is reported") {
     create(1 << 24);
     for (int k = 0; k < CAPACITY - 5; k++) append(0, 2, (uint32_t)k + 1, 0);
     for (int k = 0; k < 9; k++) stage(1, 2, 100);
@@ -418,7 +418,7 @@ static void test_staged_ends(void) {
     CHECK_INT(context->error.kind, RT_ERROR_FULL);
     destroy();
   }
-  TEST("where memory ends, staged elements end before it") {
+  TEST("when memory runs out, staged elements without memory are dropped") {
     create(RT_SEGMENT);
     run_all(only_stage);
     check_all();
@@ -428,7 +428,7 @@ static void test_staged_ends(void) {
 }
 
 static void test_lengths(void) {
-  TEST("what is written behind the end makes a list as long, without gaps") {
+  TEST("a write past the end extends a list, without gaps") {
     create(1 << 24);
     uint8_t *node =
         rt_dynamic_ensure(context, context->workers, 0, 0, list_at(3), CHUNK, 5 * CHUNK + 2, 0);

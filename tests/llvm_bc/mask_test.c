@@ -76,28 +76,28 @@ static bool is_zero(void) {
 
 static void check_bits(void) {
   write(1, 0, 5), write(1, 63, 6), write(1, 64, 7), write(1, 69, 8), write(3, 40, 9);
-  TEST("a bit answers for its cell alone, also where words meet") {
+  TEST("a bit belongs to its cell alone, also at the border of words") {
     CHECK(rt_mask_active(inner_words(1), 63) && rt_mask_active(inner_words(1), 64));
     CHECK(!rt_mask_active(inner_words(1), 62) && !rt_mask_active(inner_words(1), 65) &&
           !rt_mask_active(inner_words(0), 0));
     CHECK_INT(rt_mask_count(&context, 0, 0), 2);
     CHECK_INT(rt_mask_count(&context, 0, 1), 5);
   }
-  TEST("cells side by side are one number, from any cell on") {
+  TEST("bits of adjacent cells are read as one number, from any cell on") {
     CHECK_INT(rt_mask_bits(inner_words(1), 0, 64), (int64_t)(1 | (uint64_t)1 << 63));
     CHECK_INT(rt_mask_bits(inner_words(1), 60, 10), 1 << 3 | 1 << 4 | 1 << 9);
     CHECK_INT(rt_mask_bits(inner_words(1), 64, 6), 1 | 1 << 5);
     CHECK_INT(rt_mask_bits(inner_words(1), 1, 62), 0);
     CHECK_INT(rt_mask_bits(inner_words(1), 63, 1), 1);
   }
-  TEST("what is remembered stays, whatever changes") {
+  TEST("remembered masks stay, whatever changes") {
     rt_mask_remember(&context, 0, 1);
     rt_mask_clear(&context, workers, 0, 1, inner_words(1), 64);
     CHECK_INT(rt_mask_was(&context, 0, 1, inner_words(1), 60, 10), 1 << 3 | 1 << 4 | 1 << 9);
     CHECK_INT(rt_mask_was(&context, 0, 1, inner_words(3), 40, 1), 1);
     CHECK_INT(rt_mask_bits(inner_words(1), 60, 10), 1 << 3 | 1 << 9);
   }
-  TEST("where the host refuses memory nothing is remembered, and the launch fails") {
+  TEST("without memory from the host nothing is remembered, and the launch fails") {
     free(masks[1].was);
     masks[1].was = NULL, masks[1].was_capacity = 0;
     context.grow = refuse;
@@ -117,7 +117,7 @@ static void check_clear(void) {
     rt_mask_clear(&context, workers, 0, 1, inner_words(1), 64); /* again: nothing */
     CHECK_INT(rt_mask_count(&context, 0, 1), 4);
   }
-  TEST("what lies in a cell goes with it") {
+  TEST("the contents of a cell are freed with it") {
     rt_mask_clear(&context, workers, 0, 0, outer_words(), 1);
     CHECK_INT(rt_mask_count(&context, 0, 0), 1);
     CHECK_INT(rt_mask_count(&context, 0, 1), 1);
@@ -187,7 +187,7 @@ int main(void) {
     rt_mask_clear_all(&context, 0, 0);
     rt_mask_clear_all(&context, 0, 1);
   }
-  TEST("no cell stays active in one that is not, however they meet") {
+  TEST("no cell stays active in an inactive one, however threads interleave") {
     for (int round = 0; round < 5; round++) {
       run(fight);
       if (!rt_mask_active(outer_words(), 0))

@@ -141,7 +141,7 @@ int main(void) {
     touch((Access){.site = 4, .writes = 1, .iteration = 6, .element = 9});
     CHECK_TEXT(found(0, 9), "6 at 4, 7 at 3");
   }
-  TEST("an iteration's own accesses are none, nor are two reads, other fields, other elements") {
+  TEST("an iteration's own accesses are no race, nor are two reads, other fields, other elements") {
     begin(1024);
     for (int k = 0; k < 3; k++) touch((Access){.site = k, .writes = k == 1, .iteration = 2});
     touch((Access){.site = 5, .iteration = 4, .what = 1});
@@ -151,7 +151,7 @@ int main(void) {
     CHECK_TEXT(found(1, 0), "none");
     CHECK(!races.found);
   }
-  TEST("what an earlier loop touched is forgotten") {
+  TEST("accesses of an earlier loop are forgotten") {
     begin(1024);
     touch((Access){.writes = 1, .iteration = 1});
     begin(1024);
@@ -159,7 +159,7 @@ int main(void) {
     CHECK_TEXT(found(0, 0), "none");
     CHECK(!races.found);
   }
-  TEST("elements that find no place are counted, and races of the others found") {
+  TEST("elements without a place in the table are counted, and races of the others found") {
     begin(64);
     for (int64_t k = 0; k < 1000; k++) touch((Access){.iteration = k, .element = k});
     CHECK_INT(races.lost, 1000 - 64);
@@ -167,11 +167,11 @@ int main(void) {
     CHECK_INT(races.lost, 2 * (1000 - 64));
     CHECK(races.found);
   }
-  TEST("without a detector an access is nothing") {
+  TEST("without a detector an access has no effect") {
     context.races = NULL;
     touch((Access){.writes = 1});
   }
-  TEST("threads at random leave what a model finds") {
+  TEST("random threads leave the state that a model finds") {
     for (unsigned seed = 1; seed <= 20; seed++) CHECK(agrees(seed));
   }
   return check_report();

@@ -97,7 +97,7 @@ static void check_coordinates(void) {
 
 static void check_lists(void) {
   begin(KIND_ROWS(kind_deep), UINT64_MAX, false);
-  TEST("a list whose nodes did not change is not made again") {
+  TEST("a list whose nodes did not change is not rebuilt") {
     forest_activate(context, trees, 0, 0, 3, 9);
     CHECK(rt_list_update(context, &trees->rt, 1));
     CHECK(rt_list_update(context, &trees->rt, 1));
@@ -108,7 +108,7 @@ static void check_lists(void) {
     CHECK(rt_list_update(context, &trees->rt, 1));
     CHECK_INT(manager(1)->lists, 1);
   }
-  TEST("a list takes up what came and drops what went, without being made anew") {
+  TEST("a list adds new nodes and drops removed ones, without being rebuilt") {
     for (int64_t c = 10; c < 40; c++) forest_activate(context, trees, 0, c % 3, 3, c);
     for (int64_t c = 20; c < 30; c++) forest_deactivate(context, trees, 0, c % 2, 3, c);
     CHECK(rt_list_update(context, &trees->rt, 1));
@@ -123,7 +123,7 @@ static void check_lists(void) {
     CHECK_TEXT(forest_check(context, trees, 0), "");
     CHECK_INT(manager(1)->lists, 1);
   }
-  TEST("a list most of which changed is made anew, once") {
+  TEST("a list most of which changed is rebuilt, once") {
     int64_t cells = forest_cell_count(&trees->nodes[3]);
     for (int64_t c = 0; c < cells; c++) forest_activate(context, trees, 0, 0, 3, c);
     CHECK(rt_list_update(context, &trees->rt, 1));
@@ -132,7 +132,7 @@ static void check_lists(void) {
   }
   end();
   begin(KIND_ROWS(kind_deep), UINT64_MAX, false);
-  TEST("a refused list is an error, and the next one is whole") {
+  TEST("a list without memory is an error, and the next one is complete") {
     for (int64_t c = 0; c < 200; c++) forest_activate(context, trees, 0, 0, 3, c);
     context->host = context;
     CHECK(!rt_list_update(context, &trees->rt, 1));
@@ -168,7 +168,7 @@ static void check_orders(void) {
   TEST("an order of no nodes has no rows") {
     CHECK_INT(rt_order_count(rt_list_order(context, 0, 2, 0)), 0);
   }
-  TEST("an order has each active node once, coordinates ascending, whatever came and went") {
+  TEST("an order has each active node once, in ascending coordinates, after any changes") {
     srand(5);
     for (int round = 0; round < 12; round++) {
       for (int k = 0; k < 1 << round; k++)
@@ -180,7 +180,7 @@ static void check_orders(void) {
       CHECK_INT(count_disorder(order, 0, rt_order_count(order), 0, axes), 0);
     }
   }
-  TEST("an order stays while one of another depth is made") {
+  TEST("an order stays valid while one of another depth is made") {
     uint64_t outer = rt_list_order(context, 0, 2, 0);
     int64_t before = rt_order_count(outer);
     rt_tree_clear(context, 0, 2);
@@ -188,7 +188,7 @@ static void check_orders(void) {
     CHECK_INT(rt_order_count(outer), before);
     CHECK_INT(rt_order_count(rt_list_order(context, 0, 2, 0)), 0);
   }
-  TEST("a refused order is an error and has no rows") {
+  TEST("an order without memory is an error and has no rows") {
     forest_activate(context, trees, 0, 0, trees->managers[2], 1);
     rt_list_count(context, 0, 2);
     CHECK(rt_list_update(context, &trees->rt, 2));
@@ -208,7 +208,7 @@ static void check_huge_root(void) {
   budget = (RtBudget){.limit = UINT64_MAX};
   forest_create(trees, rows, 2, &budget, 0, 36);
   context = forest_context(trees, 1);
-  TEST("an enormous root with few nodes costs what the nodes cost") {
+  TEST("an enormous root with few nodes costs as much as its nodes") {
     for (int64_t c = 0; c < 10; c++) forest_activate(context, trees, 0, 0, 1, c * 107374180);
     CHECK(rt_list_update(context, &trees->rt, 0));
     CHECK_INT(manager(0)->list_count, 10);
@@ -266,7 +266,7 @@ static void check_subtrees(void) {
       rt_tree_collect(context, &trees->rt);
     }
   }
-  TEST("nodes that come and go are counted") {
+  TEST("activated and deactivated nodes are counted") {
     CHECK_INT(manager(0)->activations, manager(0)->deactivations);
     CHECK(manager(0)->activations >= 54);
   }
@@ -301,7 +301,7 @@ static void check_orphans(bool shares) {
 
 static void check_reuse(void) {
   begin(KIND_ROWS(kind_block), UINT64_MAX, false);
-  TEST("many freed nodes are handed out again in the order of addresses, whoever had them") {
+  TEST("many freed nodes are reused in the order of addresses, whichever worker had them") {
     for (int64_t c = 0; c < 512; c++) forest_activate(context, trees, 0, (int)(c % 3), 1, c);
     for (int64_t c = 0; c < 512; c++) /* every fifth stays */
       if (c * 89 % 512 % 5) forest_deactivate(context, trees, 0, (int)(c % 2), 1, c * 89 % 512);
@@ -340,7 +340,7 @@ static void check_large(void) {
                                    {FOREST_POINTER, 0, "i", {640}, 0},
                                    {FOREST_DENSE, 1, "i", {16384}, 4}};
   begin(rows, 3, UINT64_MAX, false);
-  TEST("nodes of a level that no cache holds come back zeroed, with batches or what is left") {
+  TEST("nodes of a level that exceeds the caches are reused zeroed, in batches or as a remainder") {
     for (int round = 1; round < 4; round++) fill_and_drop(0, 640, round);
     CHECK(manager(0)->chunk_bytes > 32 << 20);
     for (int round = 1; round < 4; round++) fill_and_drop(100, 101 + 10 * round, round);
@@ -350,7 +350,7 @@ static void check_large(void) {
 
 static void check_compact(void) {
   begin(KIND_ROWS(kind_block), UINT64_MAX, false);
-  TEST("chunks without a live node give their memory back, and take it again") {
+  TEST("chunks without a live node return their memory, and get it again") {
     uint64_t least = 0;
     for (int round = 0; round < 4; round++) {
       for (int64_t c = 0; c < 512; c++) {
@@ -389,7 +389,7 @@ static void check_errors(void) {
     CHECK_INT(context->error.tree, 1);
     CHECK_INT(context->error.task, 4);
   }
-  TEST("what a kernel asks of its context") {
+  TEST("functions by which a kernel queries its context") {
     uint64_t frame[2];
     context->frame = frame;
     CHECK(rt_frame(context) == frame);
@@ -419,7 +419,7 @@ static void check_errors(void) {
     CHECK(messages->words[1] == 25);
     CHECK(context->workers[0].messages.used == 1 && context->workers[0].messages.words[0] == 8);
   }
-  TEST("what a worker says is recorded in order, until its buffer is full") {
+  TEST("messages of a worker are recorded in order, until its buffer is full") {
     RtMessages *messages = &context->workers[1].messages;
     static const uint64_t values[100];
     for (int32_t k = 0; k < 1000; k++) rt_print(context, &context->workers[1], k, 3, values);
@@ -439,7 +439,7 @@ static void check_table(void) {
   static const ForestRow line[] = {{.kind = FOREST_ROOT}, {FOREST_HASH, 0, "i", {100000}, 4}};
   enum { CELLS = 40000, ENTRIES = 1 << 16 };
   begin(KIND_ROWS(line), UINT64_MAX, false);
-  TEST("a table that was outgrown is given back once nobody reads it") {
+  TEST("an outgrown table is freed once nobody reads it") {
     for (int64_t c = 0; c < CELLS; c++) forest_activate(context, trees, 0, 0, 1, 2 * c);
     CHECK(manager(0)->table.bytes > 8 * ENTRIES + RT_SEGMENT);
     uint64_t used = budget.used;
@@ -449,7 +449,7 @@ static void check_table(void) {
     CHECK(forest_is_active(context, trees, 0, 1, 2 * (CELLS - 1)) &&
           !forest_is_active(context, trees, 0, 1, 1));
   }
-  TEST("what comes and goes leaves the table as it is") {
+  TEST("cells that come and go do not grow the table") {
     for (int round = 0; round < 20; round++) {
       for (int64_t c = 0; c < CELLS; c++) {
         forest_deactivate(context, trees, 0, 0, 1, 2 * c + round % 2);

@@ -177,7 +177,7 @@ static void check_phases(const ForestRow *rows, int count, bool tiny, uint64_t s
 
 static void check_budget(const ForestRow *rows, int count, uint64_t limit) {
   begin(rows, count, false, limit);
-  TEST("threads that meet the end of the budget together leave a whole tree") {
+  TEST("threads that exhaust the budget together leave a valid tree") {
     for (uint64_t p = 0; p < 30 && check_ok; p++) {
       run(p % 2 ? PHASE_WRITE : PHASE_MIXED, p);
       CHECK_TEXT(forest_check(context, trees, 0), "");

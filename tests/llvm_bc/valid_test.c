@@ -349,7 +349,7 @@ static void check_declared(void) {
 }
 
 int main(void) {
-  TEST("a tree that nobody broke is valid") {
+  TEST("an intact tree is valid") {
     create();
     CHECK_TEXT(forest_broken(trees), "");
     destroy();

@@ -72,7 +72,7 @@ static void own_memory(void) {
     rg_memory(rg, &after);
     CHECK(after.live == before.live && after.arrays == before.arrays);
   }
-  TEST("what is no array is refused, in a sentence") {
+  TEST("invalid declarations of arrays are refused with a message") {
     RgArray *a = NULL;
     int64_t shape[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, less = -1;
     CHECK_ERROR(rg_array_create(rg, "f32", shape, 9, NULL, &a), "argument.invalid",
@@ -87,7 +87,7 @@ static void own_memory(void) {
 static void other_memory(void) {
   static float memory[12];
   static int one = 1;
-  TEST("a wrap is the host's memory, and tells it once when it is done") {
+  TEST("a wrap is the host's memory, and calls its release function once") {
     released = 0;
     RgArray *w = wrap((RgWrap){.pointer = memory, .release = release, .context = &one});
     RgValue value = number(4);
@@ -116,7 +116,7 @@ static void other_memory(void) {
     CHECK_TEXT(rg_error(rg)->message, "the strides of an array of f32 overflow the address space");
     CHECK(released == 0);
   }
-  TEST("a constant wrap is only read") {
+  TEST("a constant wrap is read-only") {
     RgArray *w = wrap((RgWrap){.pointer = memory, .constant = 1});
     RgValue value = number(1);
     int64_t index = 0;

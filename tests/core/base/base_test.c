@@ -69,7 +69,7 @@ static void heap_tests(void) {
     heap_free(&heap, NULL);
     CHECK_INT(heap.live_bytes, 0);
   }
-  TEST("the heap fails the allocation it is told to, once") {
+  TEST("the heap fails the requested allocation, once") {
     Heap heap;
     heap_init(&heap, 2);
     void *first = heap_alloc(&heap, 1), *second = heap_alloc(&heap, 1),
@@ -120,7 +120,7 @@ static void text_tests(Scratch *scratch) {
     CHECK_INT(numbers.count, 1000);
     CHECK_INT(numbers.items[999], 998001);
   }
-  TEST("a map finds what was put last, by text and by number") {
+  TEST("a map finds the last value of a key, by text and by number") {
     Map map;
     map_init(&map, scratch);
     static int values[200];
@@ -155,7 +155,7 @@ static void text_tests(Scratch *scratch) {
     CHECK_INT(buf.length, 1000);
     CHECK_INT(strbuf_end(&buf)[998], '9');
   }
-  TEST("the nearest name is near, or none") {
+  TEST("the nearest name is close, or none") {
     const char *names[] = {"density", "velocity", "age"};
     CHECK_TEXT(str_nearest(STR("densty"), names, 3), "density");
     CHECK_TEXT(str_nearest(STR("agee"), names, 3), "age");
@@ -178,7 +178,7 @@ static void text_tests(Scratch *scratch) {
 }
 
 static void error_tests(void) {
-  TEST("the first failure is kept") {
+  TEST("the first error is kept") {
     Error err = {0};
     CHECK(!error_set(&err, RG_ERROR_IO, "first %d", 1));
     error_set(&err, RG_ERROR_MEMORY, "second");
@@ -188,7 +188,7 @@ static void error_tests(void) {
     CHECK_TEXT(err.hint, "do this");
     CHECK_TEXT(error_code_text(err.code), "io.failed");
   }
-  TEST("further errors keep their notes beside them, and those without room are counted") {
+  TEST("further errors keep their notes, and those without room are counted") {
     static ErrorList list;
     Error err = {0}, first = {.code = RG_ERROR_IO}, other = {.code = RG_ERROR_SYNTAX},
           note = {.is_note = true};
@@ -223,7 +223,7 @@ static void error_tests(void) {
       CHECK(err.hint[0]);
     }
   }
-  TEST("the environment's words are found whole") {
+  TEST("words in a variable of the environment are found as whole words") {
     setenv("RG_STRESS", "tiny_chunks,fail_alloc:17", 1);
     CHECK(option_has_word("RG_STRESS", "tiny_chunks"));
     CHECK(!option_has_word("RG_STRESS", "tiny"));

@@ -43,14 +43,14 @@ int main(void) {
     write_part(size - 1);
     CHECK(!dynlib_open(path, RTLD_NOW | RTLD_LOCAL, &why));
   }
-  TEST("what is no library is left to the system to refuse") {
+  TEST("a file that is not a library is refused by the system") {
     for (size_t length = 0; length < 64; length += 16) {
       write_part(length);
       CHECK(!dynlib_open(path, RTLD_NOW | RTLD_LOCAL, &why) && why[0]);
     }
     CHECK(!dynlib_open("/nowhere/at.so", RTLD_NOW | RTLD_LOCAL, &why) && why[0]);
   }
-  TEST("a whole one is opened, by a path or by a name") {
+  TEST("a complete library is opened, by a path or by a name") {
     write_part(size);
     CHECK(dynlib_open(path, RTLD_NOW | RTLD_LOCAL, &why) != NULL);
     CHECK(dynlib_open("libm.so.6", RTLD_NOW | RTLD_LOCAL, &why) != NULL);

@@ -338,7 +338,7 @@ static void test_powers(void) {
 }
 
 static void test_errors(void) {
-  TEST("what is not the final form of a kernel is refused, and so is an unknown processor") {
+  TEST("IR that is not in its final form is refused, and so is an unknown processor") {
     CHECK(!machine_compile(&m,
                            "kernel bad\ntree t0 = root{ dense \"i\" 8 { f32 x } }\nfield f0 = "
                            "t0.node 1.component 0: f32 x\nframe 4\nhost {\n"
@@ -457,7 +457,7 @@ static bool streams_agree(int away, int64_t count, uint64_t least) {
 }
 
 static void test_streams(void) {
-  TEST("vectors stored past the caches are those of other stores, wherever they begin") {
+  TEST("non-temporal stores write what other stores write, wherever they begin") {
     for (int away = 0; away <= 68; away += 4) {
       CHECK(streams_agree(away, 100, 0));
       CHECK(streams_agree(away, 300, 0));
@@ -469,7 +469,7 @@ static void test_streams(void) {
 
 int main(void) {
   if (!machine_init(&m)) return 1;
-  TEST("a numeric for runs as Lua's, and never wraps at the ends of a type") {
+  TEST("a numeric for runs as Lua's, and never wraps at the limits of a type") {
     for (size_t i = 0; i < sizeof for_cases / sizeof *for_cases; i++) {
       CHECK(for_agrees(&for_cases[i], false));
       CHECK(for_agrees(&for_cases[i], true));
@@ -484,7 +484,7 @@ int main(void) {
     CHECK_INT(float_turns(0, 99999, 1), 100000);
   }
   test_exits();
-  TEST("a range visits each position once, however it is cut, and continue ends an iteration") {
+  TEST("a range visits each position once, however it is divided, and continue ends an iteration") {
     CHECK(compile(range_text(false)));
     CHECK(range_agrees(false, 0, 10, 0, 40, 0));
     CHECK(range_agrees(false, 3, 9, 7, 8, 1));
@@ -504,7 +504,7 @@ int main(void) {
     CHECK(range_agrees(true, 1, 4, 2, 30, 3));
     CHECK(range_agrees(true, 0, 5, 29, 31, 1));
   }
-  TEST("a reduction combines what every piece gathered with the value it started from") {
+  TEST("a reduction combines the results of all chunks with its initial value") {
     for (size_t i = 0; i < sizeof reduce_cases / sizeof *reduce_cases; i++)
       CHECK(reduction_agrees(&reduce_cases[i]));
   }

@@ -364,7 +364,7 @@ static void test_calls(void) {
     CHECK_INT(m.memory[0], 15);
     for (int i = 0; i < 4; i++) CHECK_INT(m.memory[512 + 8 * i], ((int[]){3, 1, 2, 1})[i]);
   }
-  TEST("where one may hold a lock, cells are visited one by one") {
+  TEST("cells that may take a lock are visited one by one") {
     const char *text = row_of_lanes("%s: ptr = offset stride=8 %r, %i\n%one: i32 = const 1\n%k: "
                                     "i32 = call rt_dynamic_pop %s, %one\n");
     CHECK(compile(text, "native"));

@@ -92,7 +92,7 @@ int main(void) {
   TEST("random numbers are the published ones of Philox") {
     for (size_t k = 0; k < sizeof answers / sizeof *answers; k++) CHECK(says(&answers[k]));
   }
-  TEST("every iteration and every draw has a number of its own, the same on every processor") {
+  TEST("every iteration and every draw has its own number, the same on every processor") {
     const uint64_t key = 0xfedcba9876543210u;
     CHECK(fills("%n: i64 = const 3\n", "u64", "random %k, %i, %n", key, by_index));
     CHECK(fills("", "u64", "random %k, %k, %i", key, by_number));

@@ -385,10 +385,10 @@ int main(int argc, char **argv) {
   }
   TEST("each rank gets the parts of all, in order") run_in_teams(gather_numbers);
   TEST("a broadcast sends the bytes of one rank to all") run_in_teams(broadcast_bytes);
-  TEST("whole numbers of all ranks are combined") run_in_teams(reduce_whole_numbers);
+  TEST("integers of all ranks are combined") run_in_teams(reduce_whole_numbers);
   TEST("floats are added in the order of ranks, each time") run_in_teams(reduce_in_order);
-  TEST("numbers in windows are combined where they are") run_in_teams(reduce_in_windows);
-  TEST("what was written before a barrier is seen after it, also where epochs wrap") {
+  TEST("numbers in windows are combined in place") run_in_teams(reduce_in_windows);
+  TEST("writes before a barrier are visible after it, also when epochs wrap") {
     run(2, pass_messages, 0);
     run(4, pass_messages, 0);
   }
@@ -397,7 +397,7 @@ int main(int argc, char **argv) {
        "wait") {
     run(3, gather_while_others_wait, 0);
   }
-  TEST("sizes that differ are an error on all ranks, after which they go on") {
+  TEST("different sizes are an error on all ranks, which then continue") {
     run(2, gather_other_sizes, 0);
     run(3, reduce_other_counts, 0);
   }
@@ -408,7 +408,7 @@ int main(int argc, char **argv) {
   }
   TEST("a message of another size than expected is an error on all ranks")
   run(2, send_other_sizes, 0);
-  TEST("operators that differ are an error on all ranks, within teams and between them") {
+  TEST("different operators are an error on all ranks, within teams and between them") {
     run(3, reduce_in_another_way, 0);
     setenv("RG_LSA_SIZE", "1", 1);
     run(3, reduce_in_another_way, 0);
@@ -427,6 +427,6 @@ int main(int argc, char **argv) {
     *came = *gave_up = 0;
     run(3, stay_away_from_a_barrier, PATIENCE_MS);
   }
-  TEST("a rank that gives up tells the others why") run(3, abandon, 0);
+  TEST("a rank that aborts tells the others why") run(3, abandon, 0);
   return check_report();
 }

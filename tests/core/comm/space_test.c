@@ -92,7 +92,7 @@ static void give_what_is_not_taken(void) {
 }
 
 int main(void) {
-  TEST("a place is the first that fits, as a map of units finds it") run_against_the_map();
-  TEST("what is not taken, or not as a whole, cannot be given back") give_what_is_not_taken();
+  TEST("an allocation gets the first place that fits, as in a bitmap") run_against_the_map();
+  TEST("a range that is not allocated, or only in part, cannot be freed") give_what_is_not_taken();
   return check_report();
 }

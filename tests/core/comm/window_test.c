@@ -433,7 +433,7 @@ int main(int argc, char **argv) {
     run(2, see_peers);
     run(4, see_peers);
   }
-  TEST("files from a process that is no rank are ignored") run(3, pass_strangers_over);
+  TEST("files from a process that is not a rank are ignored") run(3, pass_strangers_over);
   TEST("a process alone is a team of one") {
     Heap heap;
     heap_init(&heap, 0);
@@ -447,11 +447,11 @@ int main(int argc, char **argv) {
     unsetenv("RG_LSA_SIZE");
   }
   TEST("nothing is read or written past a window's end") run(2, stay_inside);
-  TEST("memory that was never written takes none, and what is given up is zero everywhere") {
+  TEST("memory that was never written uses none, and discarded memory is zero on all ranks") {
     run(2, share_sparse_memory);
   }
-  TEST("what nobody touches between two windows is kept") run(2, open_again);
-  TEST("windows that end with their ranks leave what they hold") {
+  TEST("contents that nobody accesses between two windows are kept") run(2, open_again);
+  TEST("windows that end with their ranks leave their contents") {
     Heap heap;
     heap_init(&heap, 0);
     CHECK_INT(alone(&heap, leave_open), 0);
@@ -459,16 +459,17 @@ int main(int argc, char **argv) {
     CHECK_INT(alone(&heap, find_again), 0);
   }
   TEST("windows of one memory share it, and count") run(2, open_twice);
-  TEST("memory that was freed under its window is not taken for what comes after it") {
+  TEST("memory that was freed under its window is not confused with memory that reuses its "
+       "address") {
     run(2, free_under_windows);
   }
-  TEST("a thousand windows, one after the other, leave nothing") run(2, churn);
+  TEST("a thousand windows, one after the other, leak nothing") run(2, churn);
   TEST("a window of new memory is created on all ranks") run(3, make_new);
   TEST("the innermost window holds an address") run(1, look_up);
-  TEST("windows that differ are refused on all ranks, who go on") run(3, declare_differently);
+  TEST("windows that differ are refused on all ranks, which continue") run(3, declare_differently);
   TEST("a window that is too large is refused on all ranks") run(2, do_not_fit);
   TEST("windows are freed in the same order on all ranks") run(2, free_in_another_order);
-  TEST("dropped windows wait for a call together") run(3, drop);
+  TEST("dropped windows wait for a collective call") run(3, drop);
   TEST("a rank that ends ends the others' opening") {
     TeamRun run = team_run(3, die_while_opening, 0);
     CHECK(!run.codes[0] && run.codes[1] && !run.codes[2] && run.ms < 50000);

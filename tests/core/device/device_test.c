@@ -220,7 +220,7 @@ static void check_bounds(void) {
       end(f);
     }
   }
-  TEST("a range beyond all counting can be stopped") {
+  TEST("a range of more positions than can be counted can be stopped") {
     Task tasks[] = {{{.axis_count = 2, .block = 1000, .cost = 1}, stop_early},
                     {{.axis_count = 1, .cost = 1}, visit}};
     Fixture *f = begin(tasks, 2, run_all);
@@ -251,7 +251,7 @@ static void activate_one_and_run(RtContext *context) {
 }
 
 static void check_nodes(void) {
-  TEST("a task over nodes meets each that the task before activated, once") {
+  TEST("a task over nodes visits each node that the previous task activated, once") {
     Task tasks[] = {over_cells, over_nodes};
     Fixture *f = begin(tasks, 2, run_all);
     f->frame[1] = CELLS;
@@ -264,7 +264,7 @@ static void check_nodes(void) {
     CHECK_INT(f->launch.context.error.kind, RT_OK);
     end(f);
   }
-  TEST("nodes that a task freed serve the next one") {
+  TEST("nodes that a task freed are reused by the next one") {
     Task tasks[] = {over_cells, dropping, over_cells, dropping, over_cells, dropping};
     Fixture *f = begin(tasks, 6, run_all);
     f->frame[1] = CELLS;
@@ -284,7 +284,7 @@ static void check_nodes(void) {
     CHECK(rt_tree_collect(&f->launch.context, &f->tree));
     end(f);
   }
-  TEST("what the host region changes shows in the next task and after the launch") {
+  TEST("changes by the host region are visible in the next task and after the launch") {
     Fixture *f = begin(&over_nodes, 1, activate_one_and_run);
     memset(visits, 0, sizeof visits);
     CHECK(launch(f));
@@ -296,7 +296,7 @@ static void check_nodes(void) {
 }
 
 static void check_faults(void) {
-  TEST("an exhausted budget stops nothing else") {
+  TEST("an exhausted budget affects nothing else") {
     Task tasks[] = {over_cells, over_nodes, over_cells};
     tasks[0].function = activate_all;
     tasks[2].function = visit;
@@ -325,7 +325,7 @@ static void check_faults(void) {
     CHECK_INT(f->launch.outside.count, 12345);
     end(f);
   }
-  TEST("a host without memory for a list is a fault, not an end") {
+  TEST("a list for which the host has no memory is a fault, not the end of the process") {
     Task tasks[] = {over_cells, over_nodes};
     Fixture *f = begin(tasks, 2, run_all);
     f->frame[1] = CELLS;
@@ -367,15 +367,15 @@ static void check_sum(int64_t cost, int64_t total, uint64_t budget, bool expects
 
 static void check_private_copies(void) {
   enum { PLENTY = 1 << 24, FOR_THE_TREE_ALONE = 5 * RT_SEGMENT };
-  TEST("workers add in their private copies, which the device adds up")
+  TEST("workers add to their private copies, which the device adds up")
   check_sum(20, POSITIONS, PLENTY, true);
-  TEST("a loop that stays on its caller adds in place") check_sum(1, 50, PLENTY, true);
+  TEST("a loop that runs on the calling thread adds in place") check_sum(1, 50, PLENTY, true);
   TEST("where adding up costs more than the loop, or the budget has no room for copies, updates "
        "are atomic") {
     check_sum(1, 21000, PLENTY, false);
     check_sum(20, POSITIONS, FOR_THE_TREE_ALONE, false);
   }
-  TEST("what the device keeps beside a tree is charged, and given back") {
+  TEST("memory that the device keeps for a tree is charged, and freed") {
     static const DeviceSum sum = {
         .manager = 0, .scalar = DEVICE_I32, .depth = 1, .counts = {16}, .strides = {4}};
     Task tasks[2] = {
@@ -412,7 +412,7 @@ static void check_memory(void) {
     device->table->free(device, &memory);
     CHECK(!memory.base);
   }
-  TEST("bytes that are no object are refused, and nothing is kept") {
+  TEST("bytes that are not an object are refused, and nothing is kept") {
     int64_t live = heap.live_bytes;
     const RgCodegenObject objects[RG_TARGET_COUNT] = {
         [RG_TARGET_HOST] = {.bytes = (uint8_t *)"PTX", .length = 3}};

@@ -76,7 +76,7 @@ static void table(void) {
     api->release(api, counted);
     CHECK(is_at_rest());
   }
-  TEST("managed memory is given back once, to who brought it") {
+  TEST("managed memory is released once, to its owner") {
     int memory[4];
     RgCounted *counted = api->manage(api, memory, sizeof memory, on_end, &ended);
     CHECK(api->data(api, counted) == memory);
@@ -87,7 +87,7 @@ static void table(void) {
     api->release(api, counted);
     CHECK(ended == 1 && ended_data == memory && is_at_rest());
   }
-  TEST("NULL is acquired, released and asked without effect") {
+  TEST("NULL can be acquired, released and queried without effect") {
     api->acquire(api, NULL);
     api->release(api, NULL);
     CHECK(!api->data(api, NULL) && !api->size(api, NULL) && !api->count(api, NULL));
@@ -106,7 +106,7 @@ static void table(void) {
 }
 
 static void arrays(void) {
-  TEST("who holds an array's header keeps its memory, whatever becomes of the array") {
+  TEST("a reference to an array's header keeps its memory, whatever happens to the array") {
     RgArray *array = new_array(1000);
     RgCounted *counted = NULL;
     void *pointer = NULL;
@@ -124,7 +124,7 @@ static void arrays(void) {
     api->release(api, counted);
     CHECK(is_at_rest() && now().held == 0);
   }
-  TEST("a wrap's memory is let go when nobody holds it") {
+  TEST("a wrap's memory is released with its last reference") {
     static float memory[3];
     static const int64_t three = 3;
     RgWrap wrap = {
@@ -139,7 +139,7 @@ static void arrays(void) {
     api->release(api, counted);
     CHECK(now().held == 0 && is_at_rest());
   }
-  TEST("counted memory becomes an array without a copy, and outlives no holder") {
+  TEST("counted memory becomes an array without a copy, and is freed with its last reference") {
     RgCounted *counted = api->allocate(api, 40);
     const int64_t shape[] = {2, 5};
     RgArray *array = NULL;
@@ -189,7 +189,7 @@ static void *release_there(void *counted) {
 }
 
 static void ends(void) {
-  TEST("the last release of an array's memory may be by any thread") {
+  TEST("any thread may release the last reference to an array's memory") {
     RgArray *array = new_array(1000);
     RgCounted *counted = NULL;
     pthread_t thread;
@@ -200,7 +200,7 @@ static void ends(void) {
     pthread_join(thread, NULL);
     CHECK(is_at_rest() && now().held == 0);
   }
-  TEST("what is held at the end of the runtime may be released later") {
+  TEST("a reference that is held at the end of the runtime may be released later") {
     int memory = 0;
     RgArray *array = new_array(100000);
     RgCounted *of_array = NULL, *large = api->allocate(api, 200000),
@@ -259,7 +259,8 @@ static void opened(void) {
     CHECK_SAYS(rg_extension_call(rg, find(sample, "kept_sum"), &one), "extension.failed",
                "sample.kept_sum: nothing is kept");
   }
-  TEST("a library that is missing, is none, lacks a symbol, or has another table is refused") {
+  TEST(
+      "a library that is missing, not a library, lacks a symbol, or has another table is refused") {
     CHECK_SAYS(rg_extension_open(rg, "/nowhere/x.so", &other), "library.missing", "/nowhere/x.so");
     CHECK_SAYS(rg_extension_open(rg, "libm.so.6", &other), "library.missing",
                "has no function regolith_extension");
@@ -273,7 +274,7 @@ static void opened(void) {
 }
 
 static void checked(void) {
-  TEST("checked: new memory shows, and a write past its end is reported") {
+  TEST("checked: new memory is recognisable, and a write past its end is reported") {
     RgCounted *counted = api->allocate(api, 10);
     uint8_t *data = api->data(api, counted);
     CHECK_INT(data[0], 0xCB);
@@ -284,7 +285,7 @@ static void checked(void) {
     CHECK_INT(all.faults, 1);
     CHECK_TEXT(all.fault, "counted memory made somewhere was written past its end");
   }
-  TEST("checked: a release too many is reported, and does nothing") {
+  TEST("checked: a release too many is reported, and has no effect") {
     RgCounted *counted = api->allocate(api, 10);
     api->release(api, counted);
     api->release(api, counted);

@@ -61,7 +61,7 @@ static bool holds_at(Str text, int line) {
 }
 
 static void check_all_prefixes(void) {
-  TEST("every beginning of a kernel is an error, the whole is none") {
+  TEST("every proper prefix of a kernel is an error, and the whole is valid") {
     int length = (int)sizeof sample - 1;
     Error err;
     CHECK(support_parse(sample, &err) != NULL);
@@ -168,7 +168,7 @@ static bool parse_job(void *data, Error *err) {
 }
 
 static void check_out_of_memory(void) {
-  TEST("out of memory is an error, at whichever allocation") {
+  TEST("running out of memory is an error, at any allocation") {
     bool ended = false;
     for (int fail_at = 1; !ended && check_ok && fail_at < 1000; fail_at++) {
       Heap heap;

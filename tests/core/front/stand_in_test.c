@@ -42,7 +42,7 @@ int main(void) {
     CHECK_TEXT(replace("pcall(rg.kernel, function() end, function() end)"),
                "pcall(rg.kernel, function()  end end, function() end)");
   }
-  TEST("what a kernel uses by name has one, and what that uses, and what is given by name") {
+  TEST("functions that a kernel uses by name have one, and so have those that they use") {
     CHECK_TEXT(replace("local function f(v: vec(3, f32)): f32 return g(v) end\n"
                        "m.g = function(v) return v end function m.n:h() end "
                        "local function i() end\n"
@@ -56,12 +56,12 @@ int main(void) {
     CHECK_TEXT(replace("local function f() return rg.kernel(function() return f end) end"),
                "local function f() return rg.kernel(function() , f end end) end");
   }
-  TEST("what is before the parenthesis keeps its lines, and nothing else") {
+  TEST("text before the parenthesis keeps only its lines") {
     CHECK_TEXT(replace("function a --[[\n]] . b\n(c) end kernel(a.b)"),
                "function a.b \n \n(c) , c end end kernel(a.b)");
     CHECK_TEXT(replace("kernel(function 1 () end)"), "kernel(function 1 () end)");
   }
-  TEST("where blocks do not match nothing is replaced") {
+  TEST("nothing is replaced if blocks do not match") {
     CHECK_TEXT(replace("kernel(function() if a then end"), "kernel(function() if a then end");
     CHECK_TEXT(replace("end kernel(function() end)"), "end kernel(function() end)");
     CHECK_TEXT(replace("kernel(function"), "kernel(function");

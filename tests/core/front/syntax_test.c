@@ -129,7 +129,7 @@ static void test_statements(void) {
 }
 
 static void test_words(void) {
-  TEST("continue, const and goto are names where no statement of theirs can stand") {
+  TEST("continue, const and goto are names where no such statement is possible") {
     CHECK_TEXT(
         support_print("function(continue) continue = 1 continue.x = 2 continue(3) continue[1] += 4 "
                       "for i = 1, 2 do if continue then continue end end end"),
@@ -141,7 +141,7 @@ static void test_words(void) {
         "function()\n  local const#0 = 1\n  const#0 = 2\n  local goto#1 = const#0\n  goto#1 = "
         "3\nend\n");
   }
-  TEST("const declares a local that stays as it is") {
+  TEST("const declares a local that cannot be assigned") {
     CHECK_TEXT(
         support_print(
             "function() const x: i32, y = 1, 2 local const z = x const function f() end end"),
@@ -173,7 +173,7 @@ static void test_scopes(void) {
                "function()\n  local function f#0()\n    return f#0()\n  end\n"
                "  function a.b:c(self#1, x#2)\n    return self#1, x#2\n  end\nend\n");
   }
-  TEST("continue before a later local is fine where the condition does not read it") {
+  TEST("continue before a later local is fine if the condition does not read it") {
     CHECK_TEXT(
         support_error("function() repeat local a if a then continue end local q until a end"),
         "no error");
@@ -342,7 +342,7 @@ static void test_function_at(void) {
   TEST("a function expression may begin at its parenthesis") {
     CHECK_TEXT(support_function_at(chunk, 10, 10), "function(q#0)\n  q#0()\nend\n");
   }
-  TEST("functions of one line are told apart by which, else refused unless they are equal") {
+  TEST("functions on one line are distinguished by number, or refused unless they are equal") {
     CHECK_TEXT(support_function_at(chunk, 3, 3),
                "3:60+8: two functions on line 3 cannot be told apart: compiled by Lua they are the "
                "same (put them on separate lines)");
@@ -354,7 +354,7 @@ static void test_function_at(void) {
                "0:0+0: no function that begins on line 3 and ends on line 3 of 'chunk.lua' was "
                "found (the file may have changed since it was loaded)");
   }
-  TEST("functions of one line are counted by their ends, whatever stands between") {
+  TEST("functions on one line are counted by their ends, whatever is between them") {
     const char *line = "if a then repeat local f = function() while b do for i = 1, 2 do end end "
                        "end until c end return function() return function() return 1 end end\n"
                        "local function f\n() end local function g() end\n";
@@ -366,7 +366,7 @@ static void test_function_at(void) {
     CHECK_TEXT(support_function_like(line, 3, 3, "10"), "function f()\nend\n");
     CHECK_TEXT(support_function_like(line, 3, 3, "01"), "function g()\nend\n");
   }
-  TEST("a function that does not parse says why") {
+  TEST("a function that does not parse is reported with the reason") {
     CHECK_TEXT(support_function_at(chunk, 11, 11), "11:28+2: kernels have no '&&' (write 'and')");
   }
   TEST("no function is an error with the code source.missing") {
@@ -386,7 +386,7 @@ static void test_function_at(void) {
 }
 
 static void test_print(void) {
-  TEST("an expression prints as its writer grouped it") {
+  TEST("an expression prints with the grouping of its source") {
     Error err;
     StrBuf out;
     Ast *ast =

@@ -137,7 +137,7 @@ static void crashes(void) {
   PackPart part;
   char directory[10] = "";
   error_clear(&err);
-  TEST("a crash in the middle leaves the file that was there") {
+  TEST("a crash in the middle leaves the old file") {
     CHECK(write_parcel("before", &part, &err));
     pid_t child = fork();
     if (!child) {
@@ -156,7 +156,7 @@ static void crashes(void) {
     CHECK(files_in_folder() == before);
     CHECK(read_parcel(directory, &err));
   }
-  TEST("a full disk is an error, and the old file is whole") {
+  TEST("a full disk is an error, and the old file is intact") {
     error_clear(&err);
     Packer *packer = pack_create(&heap, "/dev/full/x", &format, &err);
     CHECK(!packer && err.code == RG_ERROR_IO);

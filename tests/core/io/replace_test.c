@@ -33,12 +33,12 @@ int main(void) {
     CHECK(access(path, F_OK) && strstr(out.temporary, ".tmp.txt") && !access(out.temporary, F_OK));
     CHECK(replace_end(&out, &err) && has_bytes(path, "one") && !out.temporary[0]);
   }
-  TEST("what is abandoned leaves what was there, and nothing beside it") {
+  TEST("an abandoned replacement leaves the old file, and no temporary file") {
     CHECK(put(&out, "two", &err));
     replace_abandon(&out);
     CHECK(has_bytes(path, "one") && !unlink(path) && !rmdir(folder) && !mkdir(folder, 0700));
   }
-  TEST("permissions stay, and links are followed") {
+  TEST("permissions are kept, and links are followed") {
     CHECK(put(&out, "one", &err) && replace_end(&out, &err));
     CHECK(!chmod(path, 0640) && !symlink(path, other));
     char kept[64];

@@ -33,7 +33,7 @@ static const char *replaced(const char *text, const char *from, const char *with
 static void test_vector_result(void) {
   Error err;
   error_clear(&err);
-  TEST("a result of several numbers goes both ways") {
+  TEST("a result of several numbers is written and read back") {
     static const char text[] =
         "kernel k\nresult f32 2 1\nframe 2\nhost {\n  %0: f32 = const 1.0\n  return %0, %0\n}\n";
     IrKernel *kernel = read(text);
@@ -53,7 +53,7 @@ static void test_vector_result(void) {
 static void test_many_results(void) {
   Error err;
   error_clear(&err);
-  TEST("several results go both ways, and a return brings them all") {
+  TEST("several results are written and read back, and a return has them all") {
     static const char text[] =
         "kernel k\nresult i32\nresult f32 2 1\nresult bool\nframe 4\nhost {\n  %0: i32 = const 7\n"
         "  %1: f32 = const 1.0\n  %2: bool = const true\n  return %0, %1, %1, %2\n}\n";
@@ -72,7 +72,8 @@ static void test_many_results(void) {
 static void test_functions(void) {
   Error err;
   error_clear(&err);
-  TEST("functions go both ways, and a call has a value per parameter and a variable per result") {
+  TEST("functions are written and read back, and a call has a value per parameter and a variable "
+       "per result") {
     static const char text[] =
         "kernel k\nframe 1\nhost {\n  %0: i32 = const 7\n  %1: i32 = var\n  %2: bool = var\n"
         "  invoke 0 %0, %1, %2\n  invoke 1\n}\n"
@@ -99,7 +100,7 @@ static void test_both_ways(void) {
   Error err;
   error_clear(&err);
   IrBytes bytes = ir_write(&scratch, read(STAGE3), "x86-64-v3");
-  TEST("bytes give the kernel and its target back, without names") {
+  TEST("bytes contain the kernel and its target, without names") {
     const char *target = NULL;
     IrKernel *again = ir_read_bytes(&scratch, bytes.data, bytes.length, &target, &err);
     CHECK(again != NULL);
@@ -109,7 +110,7 @@ static void test_both_ways(void) {
       CHECK(same_bytes(ir_write(&scratch, again, target), bytes));
     }
   }
-  TEST("names do not count, constants and targets do") {
+  TEST("bytes do not depend on names, but on constants and targets") {
     const char *renamed =
         replaced(replaced(STAGE3, "kernel k", "kernel other"), "f32\nlevel", "f32 heat\nlevel");
     CHECK(same_bytes(ir_write(&scratch, read(renamed), "x86-64-v3"), bytes));
@@ -121,7 +122,7 @@ static void test_both_ways(void) {
     const char *bounded = replaced(STAGE3, " fast_math", " fast_math bounded");
     CHECK(!same_bytes(ir_write(&scratch, read(bounded), "x86-64-v3"), bytes));
   }
-  TEST("a kernel that still has symbolic ops does not cross") {
+  TEST("a kernel that still has symbolic ops is refused") {
     const char *target;
     IrBytes early = ir_write(
         &scratch,
@@ -129,7 +130,7 @@ static void test_both_ways(void) {
     CHECK(!ir_read_bytes(&scratch, early.data, early.length, &target, &err));
     CHECK_TEXT(err.message, "canonical bytes are not valid: 'count': should be lowered by now");
   }
-  TEST("loops in lanes cross only as lanes that count by one, and sums only into the frame") {
+  TEST("loops in lanes are valid only with a step of one, and sums only into the frame") {
     const char *const text = "kernel k\nframe 3\nhost {\n  run 0\n}\n"
                              "task 0 = range axes=1 bounds=0 index=i32%s {\n  body (%%i: i32%s) {\n"
                              "    %%one: i32 = const %s\n    %%v: i32 = var\n"
@@ -171,7 +172,7 @@ static bool accepts(const uint8_t *data, int64_t length) {
 static void test_corrupt(void) {
   IrBytes bytes = ir_write(&scratch, read(STAGE3), "x86-64-v3");
   uint8_t *copy = scratch_array(&scratch, uint8_t, bytes.length + 64);
-  TEST("no beginning of the bytes is accepted") {
+  TEST("no proper prefix of the bytes is accepted") {
     for (int64_t length = 0; length < bytes.length; length++) CHECK(!accepts(bytes.data, length));
   }
   TEST("bytes with more at their end are not accepted") {

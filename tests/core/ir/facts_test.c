@@ -126,7 +126,7 @@ static void test_invariance(Values v) {
 }
 
 static void test_checks(Values v) {
-  TEST("a comparison of an index as unsigned is a bounds check, one that a user writes is none") {
+  TEST("an unsigned comparison of an index is a bounds check, a comparison by the user is not") {
     CHECK(facts_is_bounds_check(at(v.body, CHECK_OF_K)));
     CHECK(facts_is_bounds_check(at(v.body, CHECKS)));
     CHECK(!facts_is_bounds_check(at(v.body, LESS)));
@@ -148,7 +148,7 @@ static void test_sums(Values v) {
     CHECK_INT(facts_factor(&sum, v.k), 1);
     CHECK_INT(sum.bits, 32);
   }
-  TEST("sums of the same terms in any order are a constant apart") {
+  TEST("sums of the same terms in any order differ by a constant") {
     CHECK(facts_affine(at(v.body, MOVED), NULL, &sum));
     CHECK(facts_affine(at(v.body, MOVED3), NULL, &other));
     CHECK(facts_affine_distance(&sum, &other, &distance));
@@ -183,7 +183,7 @@ static void test_loops(IrKernel *kernel) {
   IrBuilder b = {.kernel = kernel, .region = kernel->body};
   Type i32 = TYPE(I32), i64 = TYPE(I64);
   int64_t begin, last;
-  TEST("the trip count of a loop between constants follows from its step, either way") {
+  TEST("the trip count of a loop between constants follows from its step, in both directions") {
     CHECK_INT(facts_trip_count(loop_of(&b, i32, 0, 9, 1)), 10);
     CHECK_INT(facts_trip_count(loop_of(&b, i32, 0, 9, 3)), 4);
     CHECK_INT(facts_trip_count(loop_of(&b, i32, 9, 0, -4)), 3);
@@ -193,7 +193,7 @@ static void test_loops(IrKernel *kernel) {
     CHECK_INT(facts_trip_count(loop_of(&b, i64, INT64_MIN + 1, INT64_MAX, 1)), INT64_MAX);
     CHECK_INT(facts_trip_count(loop_of(&b, i64, INT64_MAX, INT64_MIN + 1, INT64_MIN)), 2);
   }
-  TEST("it is unknown for a step of 0, an end that is no constant, and other insts") {
+  TEST("it is unknown for a step of 0, an end that is not constant, and other insts") {
     CHECK_INT(facts_trip_count(loop_of(&b, i32, 0, 9, 0)), -1);
     CHECK_INT(facts_trip_count(loop_of(&b, i32, 0, INT64_MIN, 1)), -1);
     CHECK_INT(facts_trip_count(kernel->body->first), -1);

@@ -89,14 +89,14 @@ static void test_build(void) {
     CHECK_INT(ir_add_level(kernel, cells->parent, NULL), 1);
     CHECK_INT(kernel->trees.count, 1);
   }
-  TEST("a GET reads the array of a guard, as of one that a call has filled") {
+  TEST("a GET reads the array of a guard, also of one that a call has filled") {
     IrKernel *kernel = ir_kernel_create(&scratch, "k");
     IrBuilder b = {.kernel = kernel, .region = kernel->body};
     IrInst *guard = ir_var(&b, TYPE(I64));
     guard->owns = true;
     CHECK(type_is(ir_get(&b, guard)->type, TYPE_I64));
   }
-  TEST("the first wrong call is kept, and building goes on") {
+  TEST("the first wrong call is recorded, and building continues") {
     IrKernel *kernel = ir_kernel_create(&scratch, "k");
     IrBuilder b = {.kernel = kernel, .region = kernel->body};
     IrInst *sum = ir_binary(&b, IR_ADD, NULL, ir_arg(&b, 4));
@@ -113,7 +113,7 @@ static void test_build(void) {
     CHECK(ir_is_order_dependent(&pop) && ir_is_order_dependent(&pops) &&
           !ir_is_order_dependent(&finds));
   }
-  TEST("copies stand on their own and share what comes from outside") {
+  TEST("copies are independent and share values from outside") {
     Error err;
     error_clear(&err);
     IrKernel *kernel = ir_read(&scratch, &heap, STAGE1, &err);
@@ -123,7 +123,7 @@ static void test_build(void) {
     CHECK(ir_verify(kernel, &err));
     destroy_trees(kernel);
   }
-  TEST("a map has nothing for insts that are younger, and holds what is put for one") {
+  TEST("a map has no value for newer insts, and holds the value that is stored for one") {
     IrKernel *kernel = ir_kernel_create(&scratch, "k");
     IrBuilder b = {.kernel = kernel, .region = kernel->body};
     IrInst *old = ir_const_int(&b, TYPE(I32), 1);
@@ -176,7 +176,7 @@ static void test_read(void) {
     CHECK_TEXT(read_and_print(STAGE2), STAGE2);
     CHECK_TEXT(read_and_print(STAGE3), STAGE3);
   }
-  TEST("names, comments and spaces are free, and names need not be words") {
+  TEST("names, comments and spaces are free, and names may be numbers") {
     CHECK_TEXT(read_and_print("# two\n\nkernel \"a \\\"b\\\" \\xe9\"   fast_math unchecked bounded "
                               "# here\narg 0: i32 self.n @3:4\nhost {\n\n  %n : i32=arg 0\n"
                               "  # nothing\n}"),
@@ -194,7 +194,7 @@ static void test_read(void) {
     CHECK(strncmp(read_and_print("kernel k\ntree t0 = root{ cube }\n"),
                   "line 2: a tree's text needs", 27) == 0);
   }
-  TEST("no beginning of a text does harm") {
+  TEST("every prefix of a text is harmless") {
     for (size_t length = 0; length < strlen(STAGE2); length++)
       read_and_print(scratch_copy_text(&scratch, STAGE2, length));
   }
@@ -260,7 +260,7 @@ static void test_verify(void) {
     CHECK_TEXT(refusal("  %m: boolx8 = mask.of_bits %i\n"),
                "line 9: 'mask.of_bits': takes a u64, to a mask");
   }
-  TEST("what is uniform, or a constant bound, is of the launch") {
+  TEST("values marked as uniform or as constant bounds depend only on the launch") {
     static const char text[] = "kernel k\ntree t0\nframe 3\nhost {\n}\n"
                                "task 0 = range axes=1 bounds=0 index=i32 {\n  bound slot=%d 7\n"
                                "  body (%%i: i32) {\n    %%r: ptr = tree.root t0\n"
@@ -277,7 +277,7 @@ static void test_verify(void) {
     CHECK_TEXT(read_and_print(scratch_format(&scratch, text, 2, "mem.update add %r, %i")),
                "task 0: a constant bound is not one of its bounds");
   }
-  TEST("accesses of lanes and shuffles take what their lanes are") {
+  TEST("accesses of lanes and shuffles have operands of matching lanes") {
     static const char text[] = "kernel k\ntree t0\ntable 0: i8 4 = 0 9 -1 15\nframe 3\nhost {\n}\n"
                                "task 0 = range axes=1 bounds=0 index=i32 {\n  body (%%i: i32) {\n"
                                "    %%r: ptr = tree.root t0\n    %%l: i32x8 = splat %%i\n"
@@ -347,7 +347,7 @@ static void test_verify(void) {
     CHECK_TEXT(refused_access("%a: f32 = mem.load shape=wide %x"),
                "line 13: no such shape of an access: 'wide'");
   }
-  TEST("which loops have full vectors must be possible") {
+  TEST("only loops that can have full vectors may be marked so") {
     const char *const text =
         "kernel k\ntree t0\nframe 2\nhost {\n  run 0\n}\n"
         "task 0 = range axes=1 bounds=0 index=i32 lanes=%s {\n"
@@ -415,7 +415,7 @@ static void test_verify(void) {
     CHECK_INT(ir_effects(call->next->next), 0);
     CHECK_INT(ir_effects(kernel->body->first), IR_PURE);
   }
-  TEST("a body may end its iteration, and a serial range is left like a loop") {
+  TEST("a body may end its iteration, and a serial range can be left like a loop") {
     CHECK(strncmp(refusal("  range %i, %i (%x: i32) {\n    continue 0\n  }\n"), "kernel", 6) == 0);
     CHECK(strncmp(refusal("  range serial %i, %i (%x: i32) {\n    break 0\n  }\n"), "kernel", 6) ==
           0);

@@ -146,7 +146,7 @@ static int count_in(const char *text, const char *end, const char *word) {
 }
 
 static void test_heat(const Bytes *b) {
-  TEST("the heat step is vector rows from end to end, and calls nothing") {
+  TEST("the heat step is vector code throughout, and calls nothing") {
     Error err;
     RgCodegenRequest request = request_of(b, "x86-64-v3");
     request.want_asm = request.want_llvm = 1;
@@ -198,7 +198,7 @@ static void test_refusals(const Bytes *b) {
 }
 
 static void test_helper(const Bytes *b) {
-  TEST("the helper process makes the same object, and its refusals come back") {
+  TEST("the helper process makes the same object, and returns its errors") {
     Error err;
     error_clear(&err);
     RgCodegenRequest request = request_of(b, "x86-64-v3");
@@ -308,7 +308,7 @@ static void test_parts(void) {
     free(copy);
     codegen_result_free(codegen, result);
   }
-  TEST("a part that fails is the compile's error, on any number of threads") {
+  TEST("the failure of a part is the error of the compile, on any number of threads") {
     RgCodegenRequest request = request_of(&b, "pdp-11");
     request.threads = 4;
     CHECK(refused(request, "pdp-11"));

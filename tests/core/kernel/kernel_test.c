@@ -72,7 +72,7 @@ static void patterns(void) {
   RgField *x = dense("x", "f32", 8), *y = dense("y", "f32", 8), *z = dense("z", "f64", 8);
   Given given[2] = {{"x", field(x)}, {"y", field(y)}};
   RgValue a = number(1.5), result;
-  TEST("a launch computes, and gives its result back") {
+  TEST("a launch computes and returns its result") {
     CHECK(launch(kernel, given, 2, &a, 1, &result) == 0 && result.kind == RG_VALUE_NUMBER &&
           result.number == 3);
     CHECK(get(x, 7, 0, 1) == 3 && compiles() == 1);
@@ -96,7 +96,7 @@ static void patterns(void) {
     CHECK(launch(kernel, swapped, 2, &a, 1, &result) == 0 && result.number == 24);
     CHECK(compiles() == before + 1);
   }
-  TEST("one field in both places is another pattern, and so is another type") {
+  TEST("one field for both parameters is another pattern, and so is another type") {
     given[0].value = field(x);
     CHECK(launch(kernel, given, 2, &a, 1, &result) == 0 && result.number == 11 && compiles() == 4);
     given[1].value = field(z);
@@ -133,7 +133,7 @@ static void patterns(void) {
     given[1].value = field(y);
     CHECK(launch(kernel, given, 2, &a, 1, &result) == 0);
   }
-  TEST("a compile that goes on beside the caller is waited for by who needs the code") {
+  TEST("a launch that needs the code of a background compile waits for it") {
     RgKernel *other = NULL;
     RgValue result;
     const char *text = "function(a) return a * 3 end";
@@ -220,7 +220,7 @@ static void arguments(void) {
       "count",
       "function(n)\n  local s = 0\n  for i in rg.range(n) do s = s + i end\n  return s\nend");
   RgValue n = number(10), result;
-  TEST("an integer argument takes whole numbers of its range alone") {
+  TEST("an integer argument accepts only whole numbers of its range") {
     CHECK(launch(kernel, NULL, 0, &n, 1, &result) == 0 && result.number == 45);
     n = number(2.5);
     CHECK(launch(kernel, NULL, 0, &n, 1, &result) != 0);
@@ -299,7 +299,7 @@ static void said(void) {
   Given given[] = {{"x", field(x)}};
   RgKernel *kernel = NULL;
   int32_t unsaid = -1;
-  TEST("a parse that fails tells all of its errors, each with its notes") {
+  TEST("a failed parse reports all of its errors, each with its notes") {
     const char *text = "function()\n  const a = 1\n  a = 2\n  x[0] = = 3\nend";
     CHECK(rg_kernel_create(rg, text, (int64_t)strlen(text), NULL, &kernel) != 0);
     CHECK_TEXT(rg_error_row(rg, 0, &unsaid)->message, "'a' is const and cannot be assigned");
@@ -310,11 +310,11 @@ static void said(void) {
     CHECK(rg_error_row(rg, 3, NULL) == NULL && rg_error_row(rg, -1, NULL) == NULL);
     CHECK_INT(unsaid, 0);
   }
-  TEST("the errors of a failed parse do not show in the next call") {
+  TEST("the errors of a failed parse do not appear in the next call") {
     CHECK(rg_sync(rg) == 0);
     CHECK(rg_error_row(rg, 1, NULL) == NULL);
   }
-  TEST("a host hears of a race once, in its own way") {
+  TEST("a host's function is told of a race once") {
     Heard heard = {0};
     kernel = kernel_of("race", "function()\n  for i in rg.range(8) do x[0] = 1 - x[0] end\nend");
     rg_on_warning(rg, hear, &heard);
@@ -325,7 +325,7 @@ static void said(void) {
     CHECK(strstr(heard.text, "test.c:11:") && strstr(heard.text, "'x'"));
     rg_kernel_release(kernel);
   }
-  TEST("a host hears once where a kernel wrote outside a shape: field, line and one index") {
+  TEST("a host's function is told once of writes out of bounds: field, line and one index") {
     Heard heard = {0};
     kernel = kernel_of("stray", "function(n)\n  for i in rg.range(n) do x[0] = 1 end\n"
                                 "  for i in rg.range(n) do\n    x[7 + i] = 1 end\nend");

@@ -188,7 +188,7 @@ static const char *broken_of(void) {
 }
 
 int main(void) {
-  TEST("versions that nobody broke are valid") {
+  TEST("intact versions are valid") {
     create();
     CHECK_TEXT(broken_of(), "");
     last = &f.other;

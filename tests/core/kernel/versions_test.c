@@ -91,7 +91,7 @@ static void requests(void) {
   RgValue values[] = {number(1), number(2)};
   CHECK(rg_kernel_compile(handle, values, 2) == 0);
   Engine *engine = kernel->engine;
-  TEST("a version that is requested is in the list until its compile is published") {
+  TEST("a requested version is in the list until its compile is published") {
     Version *made = request(0);
     CHECK(made && count() == 2 && made->base == kernel->last && made->tier == TIER_SPECIALISED);
     CHECK(made && made->state < VERSION_READY && made->job && !made->code && is_valid());
@@ -99,7 +99,7 @@ static void requests(void) {
     CHECK(made->state == VERSION_READY && made->code && !made->job && is_valid());
     CHECK(made->constants.taken == 1 && made->constants.slots[0] == 5);
   }
-  TEST("what cannot be made is no version") {
+  TEST("a version that cannot be compiled is dropped") {
     Version *base = kernel->last;
     Constants none = {0, NULL};
     CompileWay usual = {0};

@@ -50,7 +50,7 @@ int main(void) {
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
     CHECK(!wrong[0] && !wrong[1]);
   }
-  TEST("work that lives gives its own result") {
+  TEST("work that succeeds returns its own result") {
     int count = 0;
     error_clear(&err);
     CHECK(llvm_guard(lives, &count, &died, &err) && !died);

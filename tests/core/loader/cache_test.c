@@ -72,7 +72,7 @@ static void finding(void) {
   Cache *cache = open_cache();
   RgCodegenRequest a = request("a kernel", "native"), b = request("a kernel!", "native"),
                    c = request("a kernel", "x86-64-v3");
-  TEST("what was stored is found, by this cache and by another") {
+  TEST("stored objects are found, by this cache and by another") {
     CHECK_INT(finds(cache, &a, ""), -1);
     store(cache, &a, "its object");
     CHECK_INT(finds(cache, &a, "its object"), 1);
@@ -110,7 +110,7 @@ static void finding(void) {
     CHECK(!cache_find(cache, &newer, objects) && !cache_find(cache, &ptx, objects));
     CHECK_INT(finds(cache, &a, "its object"), 1);
   }
-  TEST("the texts that a compile also gave do not matter") {
+  TEST("texts that a compile also returned do not matter") {
     RgCodegenRequest d = a;
     d.want_llvm = d.want_asm = 1;
     CHECK_INT(finds(cache, &d, "its object"), 1);
@@ -169,7 +169,7 @@ static void damage(void) {
     CHECK_INT(finds(cache, &a, "its object"), 1);
     memcpy(only_path, own, sizeof own);
   }
-  TEST("what others could have written, a link, a pipe or a folder is no entry") {
+  TEST("a file that others could write, a link, a pipe or a folder is not an entry") {
     CHECK(!chmod(only_path, 0622));
     CHECK_INT(finds(cache, &a, ""), -1);
     char away[1300];
@@ -205,7 +205,7 @@ static void places(void) {
     CHECK_INT(finds(cache, &a, ""), -1);
     cache_close(cache);
   }
-  TEST("by itself it lies in XDG_CACHE_HOME, or in .cache of the home folder") {
+  TEST("by default it is in XDG_CACHE_HOME, or in .cache of the home folder") {
     unsetenv("RG_CACHE");
     snprintf(inner, sizeof inner, "%s/home", folder);
     CHECK(!mkdir(inner, 0700));
@@ -226,7 +226,7 @@ static void places(void) {
     cache_close(cache);
     CHECK_INT(each_file(inner, NULL), 1);
   }
-  TEST("without a home, with one that is no absolute path or not there, there is no cache") {
+  TEST("without a home, or with one that is missing or not an absolute path, there is no cache") {
     unsetenv("XDG_CACHE_HOME");
     const char *homes[] = {"", "home", "/nowhere/at/all"};
     for (int k = 0; k < 3; k++) {
@@ -246,7 +246,7 @@ static void places(void) {
       cache_close(cache);
     }
   }
-  TEST("a size that is none is an error") {
+  TEST("an invalid size is an error") {
     setenv("RG_CACHE_SIZE", "much", 1);
     CHECK(!cache_open(&heap, &cache, &err) && !cache);
     CHECK_TEXT(error_code_text(err.code), "option.invalid");
@@ -293,7 +293,7 @@ static void pruning(void) {
     cache_prune(&heap, folder, 1 << 20);
     CHECK_INT(each_file(folder, NULL), 5);
   }
-  TEST("a use makes an entry young again; over the limit the oldest go, and a foreign file never") {
+  TEST("a use renews an entry; above the limit the oldest are deleted, foreign files never") {
     for (int k = 0; k < seen_count; k++) set_age(seen[k], 7200 + k * 1000);
     CHECK_INT(finds(cache, &kernels[2], large), 1);
     cache_prune(&heap, folder, 300000); /* down to 225000: two entries */
@@ -301,7 +301,7 @@ static void pruning(void) {
     CHECK_INT(finds(cache, &kernels[2], large), 1);
     CHECK(exists(foreign));
   }
-  TEST("what a writer that died left goes after an hour, and not before") {
+  TEST("temporary files of a writer that died are deleted after an hour, and not before") {
     char leftover[300];
     snprintf(leftover, sizeof leftover, "%s/%s/tmp.aB3dE6", folder, build);
     close(open(leftover, O_CREAT | O_WRONLY, 0600));
@@ -357,7 +357,7 @@ static void emptying(void) {
     CHECK(contents.size_bytes >= 2 * 512 && contents.size_bytes <= 2 * 65536);
     CHECK_INT(each_file(folder, NULL), 4);
   }
-  TEST("emptied, it holds what is foreign alone; the cache goes on") {
+  TEST("an emptied cache contains only foreign files, and continues to work") {
     CHECK_INT(cache_empty(&heap, cache_folder(cache)), 0);
     CHECK_INT(each_file(folder, NULL), 1);
     CHECK_INT(cache_measure(&heap, folder).entry_count, 0);
@@ -365,7 +365,7 @@ static void emptying(void) {
     store(cache, &a, "its object");
     CHECK_INT(finds(cache, &a, "its object"), 1);
   }
-  TEST("no folder, and no cache, hold nothing") {
+  TEST("without a folder, or without a cache, there are no entries") {
     CHECK_INT(cache_measure(&heap, "/nowhere/at/all").entry_count, 0);
     CHECK_INT(cache_empty(&heap, "/nowhere/at/all"), 0);
     CHECK_TEXT(cache_folder(NULL), "");
@@ -403,7 +403,7 @@ static void sharing(void) {
             !WEXITSTATUS(status));
     }
   }
-  TEST("memory that fails anywhere is a miss or an entry not kept, and leaves nothing behind") {
+  TEST("a failed allocation is a miss or an entry that is not kept, and leaks nothing") {
     clear();
     RgCodegenRequest a = request("a kernel", "native");
     for (int fail_at = 2; fail_at < 12; fail_at++) {

@@ -133,7 +133,7 @@ static void malformed(void) {
     free(changed);
     CHECK_INT(heap.live_bytes, 0);
   }
-  TEST("memory that fails anywhere while loading is an error that leaves nothing behind") {
+  TEST("a failed allocation while loading is an error, and leaks nothing") {
     for (int fail_at = 1;; fail_at++) {
       Heap poor;
       heap_init(&poor, fail_at);
@@ -148,7 +148,7 @@ static void malformed(void) {
     }
   }
   free(good.bytes);
-  TEST("a name outside the list is refused by name") {
+  TEST("a name that is not in the list is refused, and named") {
     File file = read_file("forbidden.o");
     Error err = {0};
     CHECK(object_load(&heap, file.bytes, file.length, &err) == NULL);

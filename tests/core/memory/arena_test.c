@@ -48,7 +48,8 @@ int main(void) {
     arena_release(&arena);
     CHECK(arena.base == NULL);
   }
-  TEST("a range to be used whole can be made present, is readable at once if large, and zero") {
+  TEST("a range that will be used completely can be pre-faulted, is readable at once if large, and "
+       "zero") {
     Arena small = {0}, large = {0};
     Error err = {0};
     CHECK(arena_reserve(&small, 1 << 20, 1 << 20, &err));
@@ -73,7 +74,7 @@ int main(void) {
   }
 /* their shadows need the address space */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  TEST("where the system refuses, the range halves down to the least") {
+  TEST("if the system refuses, the range is halved down to the minimum") {
     struct rlimit old, small = {256 << 20, RLIM_INFINITY};
     getrlimit(RLIMIT_AS, &old);
     small.rlim_max = old.rlim_max;
@@ -88,7 +89,7 @@ int main(void) {
     setrlimit(RLIMIT_AS, &old);
   }
 #endif
-  TEST("guarded, nothing on either side may be touched") {
+  TEST("between guard pages, accesses on both sides fault") {
     Arena arena = {.guard = ARENA_GUARD}, zeros = {.guard = ARENA_GUARD};
     Error err = {0};
     CHECK(arena_reserve(&arena, 100000, 1, &err));

@@ -54,7 +54,7 @@ int main(void) {
     CHECK_INT(take(1000)->at, at);
     memory_deinit(&memory);
   }
-  TEST("one that is given back late, with an older cursor, waits as long as those before it") {
+  TEST("a block that is freed late, with an older cursor, waits as long as those before it") {
     open_manager(0);
     MemoryBlock *first = take(1000), *second = take(1000);
     uint64_t at = second->at;
@@ -66,7 +66,7 @@ int main(void) {
     CHECK_INT(memory_pool_usage(memory.pools[MEMORY_TRANSIENT]).blocks, 1);
     memory_deinit(&memory);
   }
-  TEST("memory that waits counts: there may be none until it is completed") {
+  TEST("waiting memory counts as used: there may be none until its work is done") {
     open_manager(8 << 20);
     MemoryBlock *block = take(6 << 20);
     give(block, 0, 1);
@@ -75,7 +75,7 @@ int main(void) {
     CHECK(take(6 << 20));
     memory_deinit(&memory);
   }
-  TEST("what is on its way has addresses of its own, and all goes back") {
+  TEST("staging memory has its own addresses, and is freed completely") {
     open_manager(0);
     MemoryBlock *here = take(100), *there = memory_allocate_block(&memory, MEMORY_STAGING, 100);
     CHECK(there->at - here->at >= (uint64_t)1 << 38);
@@ -85,6 +85,6 @@ int main(void) {
     CHECK_INT(fake.bytes, 0);
     memory_deinit(&memory);
   }
-  TEST("the host's memory is all given back") CHECK_INT(heap.live_bytes, 0);
+  TEST("all of the host's memory is freed") CHECK_INT(heap.live_bytes, 0);
   return check_report();
 }

@@ -95,7 +95,7 @@ static void test_simple(void) {
     CHECK(other->at < at || other->at >= at + 1000);
     memory_pool_destroy(pool);
   }
-  TEST("simple: every n requests all free chunks go back, after the nth") {
+  TEST("simple: all free chunks are returned after every n requests") {
     MemoryPool *pool = open_pool("simple(period = 4)");
     MemoryBlock *blocks[3];
     for (int k = 0; k < 3; k++) blocks[k] = memory_pool_allocate(pool, 100);
@@ -106,7 +106,7 @@ static void test_simple(void) {
     CHECK_INT(memory_pool_usage(pool).device_calls, 3);
     memory_pool_destroy(pool);
   }
-  TEST("simple: after a time all free chunks go back, at the next request") {
+  TEST("simple: after a time all free chunks are returned, at the next request") {
     MemoryPool *pool = open_pool("simple(time = 2)");
     memory_pool_free(pool, memory_pool_allocate(pool, 100));
     fake.now_ns = 1999999999;
@@ -117,7 +117,7 @@ static void test_simple(void) {
     CHECK_INT(fake.bytes, 100);
     memory_pool_destroy(pool);
   }
-  TEST("simple: never means never, until somebody asks") {
+  TEST("simple: never means never, except on request") {
     MemoryPool *pool = open_pool("simple(never)");
     for (uint64_t k = 0; k < 2000; k++) memory_pool_free(pool, memory_pool_allocate(pool, 100 + k));
     CHECK_INT(memory_pool_usage(pool).device_calls, 2000);
@@ -131,7 +131,7 @@ static void test_simple(void) {
 /* -- the default ------------------------------------------------------------------------------- */
 
 static void test_expandable(void) {
-  TEST("expandable: the smallest block that holds it, of equals the first, and the rest stays") {
+  TEST("expandable: best fit, the first of equal blocks, and the rest remains free") {
     MemoryPool *pool = open_pool("expandable");
     MemoryBlock *blocks[7];
     const uint64_t sizes[] = {4096, 256, 1024, 256, 1024, 256, 2048};
@@ -145,7 +145,7 @@ static void test_expandable(void) {
     check_valid(pool);
     memory_pool_destroy(pool);
   }
-  TEST("expandable: neighbours that are given back are one block") {
+  TEST("expandable: adjacent free blocks are merged") {
     MemoryPool *pool = open_pool("expandable");
     MemoryBlock *blocks[4];
     for (int k = 0; k < 4; k++) blocks[k] = memory_pool_allocate(pool, 1000);
@@ -157,7 +157,7 @@ static void test_expandable(void) {
     check_valid(pool);
     memory_pool_destroy(pool);
   }
-  TEST("expandable: a block knows which of its bytes nobody has used before") {
+  TEST("expandable: a block knows which of its bytes were never used") {
     MemoryPool *pool = open_pool("expandable");
     MemoryBlock *first = memory_pool_allocate(pool, 1024);
     CHECK_INT(first->dirty, 0);
@@ -166,7 +166,7 @@ static void test_expandable(void) {
     CHECK_INT(memory_pool_allocate(pool, 256)->dirty, 0);
     memory_pool_destroy(pool);
   }
-  TEST("expandable: small blocks have groups of their own, and leave large holes whole") {
+  TEST("expandable: small blocks have their own groups, and do not split large holes") {
     MemoryPool *pool = open_pool("expandable");
     const char *broken;
     MemoryBlock *small[12], *hole = memory_pool_allocate(pool, 3 << 20),
@@ -187,14 +187,14 @@ static void test_expandable(void) {
     CHECK(memory_pool_is_valid(pool, &broken));
     memory_pool_destroy(pool);
   }
-  TEST("expandable: memory is asked for by the page, once") {
+  TEST("expandable: memory is requested by pages, once") {
     MemoryPool *pool = open_pool("expandable");
     for (int k = 0; k < 100; k++) memory_pool_free(pool, memory_pool_allocate(pool, 5 << 20));
     CHECK_INT(fake.bytes, 5 << 20);
     CHECK_INT(memory_pool_usage(pool).device_calls, 1);
     memory_pool_destroy(pool);
   }
-  TEST("expandable: what nothing has used for a second goes back, but for a little") {
+  TEST("expandable: memory unused for a second is returned, except a reserve") {
     MemoryPool *pool = open_pool("expandable");
     MemoryBlock *small = memory_pool_allocate(pool, 1),
                 *large = memory_pool_allocate(pool, 100 << 20);
@@ -215,7 +215,7 @@ static void test_expandable(void) {
     memory_pool_free(pool, small);
     memory_pool_destroy(pool);
   }
-  TEST("simple: after a time free chunks go back without a request, too") {
+  TEST("simple: after a time free chunks are returned without a request, too") {
     MemoryPool *pool = open_pool("simple(time = 2)");
     memory_pool_free(pool, memory_pool_allocate(pool, 1000));
     fake.now_ns += 1999999999;
@@ -226,7 +226,7 @@ static void test_expandable(void) {
     CHECK_INT(fake.bytes, 0);
     memory_pool_destroy(pool);
   }
-  TEST("expandable: when memory is short, that of pages without blocks moves") {
+  TEST("expandable: when memory is short, memory of pages without blocks is moved") {
     MemoryPool *pool = open_limited("expandable", 64 << 20);
     MemoryBlock *low = memory_pool_allocate(pool, 30 << 20),
                 *high = memory_pool_allocate(pool, 20 << 20);
@@ -374,7 +374,7 @@ static void test_all(const char *strategy, int steps) {
 }
 
 static void test_words(void) {
-  TEST("exact: a block has whole pages of its own, which go back with it") {
+  TEST("exact: a block has its own whole pages, which are freed with it") {
     MemoryPool *pool = open_pool("exact");
     MemoryBlock *a = memory_pool_allocate(pool, 1),
                 *b = memory_pool_allocate(pool, 3 * MEMORY_PAGE + 1);
@@ -398,7 +398,7 @@ static void test_words(void) {
     CHECK(config_of("simple(never)").dealloc == DEALLOC_NEVER);
     CHECK(config_of("caching").strategy == MEMORY_CACHING);
   }
-  TEST("what is wrong in it is pointed at") {
+  TEST("a mistake in it is marked") {
     static const char *const wrong_ones[][2] = {
         {"simpel", "simpel"},        {"expandable 2", "2"},         {"simple(period)", ")"},
         {"simple(period = 0)", ")"}, {"simple(ratio = x)", "= x)"}, {"simple(ratio = 1", ""},
@@ -422,6 +422,6 @@ int main(void) {
   test_all("caching", 1000000);
   test_all("exact", 1000000);
   test_words();
-  TEST("the host's memory is all given back") CHECK_INT(heap.live_bytes, 0);
+  TEST("all of the host's memory is freed") CHECK_INT(heap.live_bytes, 0);
   return check_report();
 }

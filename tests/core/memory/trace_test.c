@@ -39,14 +39,14 @@ static void print_table(const char *name, const Trace *trace) {
 
 static void test_static(const Trace *trace) {
   uint64_t without = replay_without_reuse(trace, FLUSH).peak;
-  TEST("a step of equal sizes: chunks and slices take at most half of what no reuse takes") {
+  TEST("a step of equal sizes: chunks and slices use at most half of the memory without reuse") {
     Replay simple = run(trace, "simple(period = 128, ratio = 0.8)");
     CHECK((double)simple.peak <= 0.5 * (double)without);
   }
-  TEST("a step of equal sizes: the default takes what is live, and a fiftieth more") {
+  TEST("a step of equal sizes: the default uses at most a fiftieth more than what is live") {
     CHECK((double)run(trace, "expandable").peak <= 1.02 * (double)trace->peak_live);
   }
-  TEST("a step of equal sizes: once warm, nothing is asked of the device") {
+  TEST("a step of equal sizes: once warm, nothing is requested from the device") {
     CHECK_INT(run(trace, "expandable").calls_warm, 0);
     CHECK_INT(run(trace, "caching").calls_warm, 0);
   }
@@ -57,7 +57,8 @@ static void test_dynamic(const Trace *trace) {
   Replay rarely = run(trace, "simple(period = 1000, ratio = 0.9)");
   Replay never = run(trace, "simple(never, ratio = 0.9)"), caching = run(trace, "caching");
   uint64_t without = replay_without_reuse(trace, FLUSH).peak;
-  TEST("lengths that differ: giving chunks back often is better than rarely, and both than none") {
+  TEST("lengths that differ: returning chunks often is better than rarely, and both better than "
+       "never") {
     CHECK(often.peak < rarely.peak);
     CHECK(rarely.peak < without);
     CHECK((double)often.peak <= 0.6 * (double)without);
@@ -66,7 +67,7 @@ static void test_dynamic(const Trace *trace) {
     CHECK((double)often.peak <= 1.10 * (double)caching.peak);
     CHECK(never.peak >= 3 * caching.peak);
   }
-  TEST("lengths that differ: the default takes what is live, and a fiftieth more") {
+  TEST("lengths that differ: the default uses at most a fiftieth more than what is live") {
     CHECK((double)run(trace, "expandable").peak <= 1.02 * (double)trace->peak_live);
   }
 }

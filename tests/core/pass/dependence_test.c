@@ -99,7 +99,7 @@ static bool meets_at(const LoopNest *nest, int a, int b, int64_t rows, int64_t c
 }
 
 static void test_distances(const LoopNest *nest) {
-  TEST("places along both loops meet at the distance of their constants") {
+  TEST("places along both loops alias at the distance of their constants") {
     CHECK(meets_at(nest, SAME, SAME, 0, 0));
     CHECK(meets_at(nest, AFTER, SAME, 1, -2)); /* k + 1 of one iteration is k of the next */
     CHECK(meets_at(nest, SAME, AFTER, -1, 2));
@@ -109,7 +109,7 @@ static void test_distances(const LoopNest *nest) {
     CHECK(meets_at(nest, MIRRORED1, MIRRORED, -1, 0));
     CHECK(meets_at(nest, MOVED, MOVED, 0, 0));
   }
-  TEST("a distance that one axis gives goes into the sums of the others") {
+  TEST("a distance known from one axis is substituted into the sums of the others") {
     CHECK(meets_at(nest, SLANT, SLANT, 0, 0));
     CHECK(meets_at(nest, SLANT1, SLANT, 2, -2));
   }
@@ -120,7 +120,7 @@ static void test_strides(const LoopNest *nest) {
     CHECK(meets_at(nest, DOUBLE, DOUBLE, 0, 0));
     CHECK(meets_at(nest, TRIPLE1, TRIPLE, 0, 1));
   }
-  TEST("elements between those of a stride are never met") {
+  TEST("elements between those of a stride never alias") {
     CHECK(meet(nest, DOUBLE, DOUBLE1).never);
     LoopNest any = *nest;
     any.nonnegative = 0;
@@ -129,7 +129,7 @@ static void test_strides(const LoopNest *nest) {
 }
 
 static void test_no_distance(const LoopNest *nest) {
-  TEST("places in another column, or at two distances at once, never meet") {
+  TEST("places in another column, or at two distances at once, never alias") {
     CHECK(meet(nest, CROSS, STRAIGHT).never);
     CHECK(meet(nest, ROW, COLUMN).never);
   }

@@ -37,7 +37,7 @@ int main(void) {
   PassContext ctx = {.scratch = &scratch, .vector_bytes = 32, .target = target_cpu, .verify = true};
   IrKernel *kernel = ir_read(&scratch, &heap, kernel_text, &err);
   CHECK(kernel != NULL);
-  TEST("a loop that is no task yet can be asked about, with its parameters as the loop's indices") {
+  TEST("a loop that is not a task yet can be analysed, with its parameters as the loop's indices") {
     const Effects *effects =
         effects_collect(&scratch, kernel, kernel->body->first->regions[0], NULL);
     CHECK_INT(effects->accesses.count, 2);
@@ -65,7 +65,7 @@ int main(void) {
     find(task->body, IR_UPDATE)->nonatomic = true;
     CHECK(effects_hold(&ctx, kernel));
   }
-  TEST("an access that goes does, and what is asked for after forgetting is new") {
+  TEST("a removed access leaves the effects, which are computed again once they were discarded") {
     const Effects *before = effects_of(&ctx, kernel, task);
     ir_delete(find(task->body, IR_UPDATE));
     CHECK(!effects_hold(&ctx, kernel));
@@ -74,7 +74,7 @@ int main(void) {
     CHECK(effects_of(&ctx, kernel, task) != before);
     CHECK_INT(effects_of(&ctx, kernel, task)->accesses.count, 1);
   }
-  TEST("a pass that may change bodies ends them, one that keeps them does not") {
+  TEST("a pass that may change bodies discards the effects, one that keeps them does not") {
     const Effects *before = effects_of(&ctx, kernel, task);
     CHECK(pass_run_named(&ctx, kernel, "fold", &err));
     CHECK(ctx.effects == NULL);

@@ -94,7 +94,7 @@ int main(void) {
     CHECK_TEXT(err.message, "");
     destroy(kernel);
   }
-  TEST("past the step that RG_STOP_AFTER names only necessary passes run, and code can be made") {
+  TEST("after the step that RG_STOP_AFTER names only necessary passes run, and code can be made") {
     for (int step = 1; step <= pass_count(); step++) {
       IrKernel *kernel = read(&err);
       Dumps stopped = {0};
@@ -161,13 +161,13 @@ int main(void) {
       destroy(kernel);
     }
   }
-  TEST("a text that has tasks already is believed about what ran before") {
+  TEST("of a text that has tasks already, the facts of earlier passes are assumed") {
     IrKernel *kernel = read(&err);
     CHECK(pass_run_named(&ctx, kernel, "tasks,leaf", &err));
     CHECK(pass_run_named(&ctx, kernel, "lower_places,fold,redundant_slots", &err));
     destroy(kernel);
   }
-  TEST("a long body has lanes later, unless the order of a sum stays what it was") {
+  TEST("a long body has lanes later, unless the order of a sum must be kept") {
     for (int has_one_order = 0; has_one_order < 2; has_one_order++)
       for (int takes_long = 0; takes_long < 2; takes_long++) {
         IrKernel *kernel = read_long(&err);

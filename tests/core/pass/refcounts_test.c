@@ -429,7 +429,7 @@ int main(int argc, char **argv) {
   Scratch scratch;
   heap_init(&heap, 0);
   int kernels = argc > 1 ? atoi(argv[1]) : 3000;
-  TEST("random functions count as well without what the pass removes") {
+  TEST("random functions have right reference counts without what the pass removes") {
     long long before = 0, after = 0;
     for (int k = 0; k < kernels; k++) {
       scratch_init(&scratch, &heap);

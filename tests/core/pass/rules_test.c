@@ -349,10 +349,10 @@ static bool goes_by_floats(IrOp round, Type integer, Type real) {
 
 int main(void) {
   heap_init(&heap, 0);
-  TEST("each row has a test from text to text, and stands with those of its op") {
+  TEST("each row has a golden file, and is next to the rows of its op") {
     for (int k = 0; k < rule_count; k++) CHECK(has_golden(&rules[k]) && stands_with_its_op(k));
   }
-  TEST("a row replaces a value by an equal one, to the bit") {
+  TEST("a row replaces a value by one that is equal to the bit") {
     int checked = 0;
     for (int k = 0; k < rule_count; k++) {
       if (rules[k].holds || !is_plain(rules[k].replacement) || !is_plain(rules[k].pattern))
@@ -363,14 +363,14 @@ int main(void) {
     }
     CHECK(checked >= 40);
   }
-  TEST("a narrowed comparison answers as that of floats, at both ends of the type and for NaN") {
+  TEST("a narrowed comparison equals that of floats, at both limits of the type and for NaN") {
     for (int op = IR_EQ; op <= IR_GE; op++) {
       CHECK(all_narrow_rightly((IrOp)op, TYPE(I32), TYPE(F64)));
       CHECK(all_narrow_rightly((IrOp)op, TYPE(I8), TYPE(F32)));
       CHECK(all_narrow_rightly((IrOp)op, TYPE(U16), TYPE(F32)));
     }
   }
-  TEST("a whole float is the same without the integer in between") {
+  TEST("a whole float is equal without the integer in between") {
     const Type integers[] = {TYPE(I8), TYPE(U16), TYPE(I32), TYPE(U32), TYPE(I64), TYPE(U64)};
     for (int k = 0; k < (int)(sizeof integers / sizeof *integers); k++) {
       CHECK(goes_by_floats(IR_FLOOR, integers[k], TYPE(F32)));

@@ -86,7 +86,7 @@ static RgStatus work(double *sum) {
 }
 
 static void counts(void) {
-  TEST("a host's allocator gets back all that was taken from it, by size") {
+  TEST("a host's allocator gets all memory back, with its size") {
     Counter counter = {.lock = PTHREAD_MUTEX_INITIALIZER};
     double sum = 0;
     CHECK(begin(&counter, NULL) == 0 && work(&sum) == 0 && sum == 499500);
@@ -94,7 +94,7 @@ static void counts(void) {
     rg_runtime_destroy(rg);
     CHECK(!counter.is_wrong && counter.live_bytes == 0 && counter.live_blocks == 0);
   }
-  TEST("one without a function, or without its size, is refused") {
+  TEST("an allocator without a function, or a struct without its size, is refused") {
     RgAllocator allocator = {.struct_size = sizeof allocator};
     RgOptions options = {.struct_size = sizeof options, .allocator = &allocator};
     RgError error;

@@ -167,7 +167,7 @@ static uint64_t allow(void *data, uint64_t bytes) {
 }
 
 static void memory(void) {
-  TEST("a host that is asked may raise the budget, as far as it likes") {
+  TEST("a host's function may raise the budget as far as it likes") {
     uint64_t most = 8 << 20;
     start(1 << 20, 1);
     rg_on_memory(rg, allow, &most);
@@ -199,7 +199,7 @@ static void join_line(void *data, const char *line, int64_t length) {
 static void lines(void) {
   char text[100] = "";
   RgValue result;
-  TEST("what kernels print goes to the host's function") {
+  TEST("output of kernels goes to the host's function") {
     start(1 << 20, 2);
     RgKernel *kernel = kernel_of("function() for i in rg.range(3) do print(i, x[i]) end end");
     RgField *x = dense(4);
@@ -363,7 +363,7 @@ static void assertions(void) {
       {"fail_assert_in_task", "internal error at core/device/cpu_launch.c:"},
   };
   for (int k = 0; k < 4; k++)
-    TEST("a failed assertion is an error of its call, and everything goes on") {
+    TEST("a failed assertion is an error of its call, and the runtime stays usable") {
       RgValue result;
       Jobs jobs = {0};
       setenv("RG_STRESS", cases[k].where, 1);
@@ -491,7 +491,7 @@ static void process(void) {
     rg_kernel_release(kernel);
     stop();
   }
-  TEST("two runtimes in two threads never meet") {
+  TEST("two runtimes in two threads are independent") {
     start(1 << 24, 2);
     RgRuntime *first = rg;
     RgField *x = dense(8);

@@ -101,7 +101,7 @@ static void allocations(void) {
 }
 
 static void options(void) {
-  TEST("options that cannot be are refused") {
+  TEST("impossible options are refused") {
     RgError error;
     RgOptions given = {.struct_size = sizeof given, .threads = -1};
     RgRuntime *runtime = NULL;

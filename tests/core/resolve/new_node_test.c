@@ -44,12 +44,12 @@ static bool is_same(const char *first, const char *second) {
 }
 
 static void test_same(void) {
-  TEST("an access is the same whatever its white space") {
+  TEST("accesses are equal whatever their white space") {
     CHECK(is_same("x[i + 1][j]", "x[i+1] [ j ]"));
     CHECK(is_same("self.x[{i, j - 1}]", "self.x[{i,j-1}]"));
     CHECK(is_same("x[i ? 1 : 2]", "x[i ? 1:2]"));
   }
-  TEST("an access with any other token is another one") {
+  TEST("accesses with different tokens differ") {
     CHECK(!is_same("x[i]", "x[j]"));
     CHECK(!is_same("x[i]", "y[i]"));
     CHECK(!is_same("x[i]", "x[(i)]"));
@@ -58,7 +58,7 @@ static void test_same(void) {
     CHECK(!is_same("x[1]", "x[1.0]"));
     CHECK(!is_same("x.a", "x.b"));
   }
-  TEST("an access with a call equals no other") CHECK(!is_same("x[f(i)]", "x[f(i)]"));
+  TEST("an access with a call is equal to no other") CHECK(!is_same("x[f(i)]", "x[f(i)]"));
 }
 
 static void test_names(void) {
@@ -75,7 +75,7 @@ static void test_names(void) {
     CHECK(body[2]->locals.items[0]->is_part_assigned);
     CHECK(!body[2]->locals.items[0]->is_assigned);
   }
-  TEST("a text that is built twice has variables and nodes of its own each time") {
+  TEST("a text that is built twice has its own variables and nodes each time") {
     const AstStmt *ast = b.ast->function->body.items[0];
     Stmt *again = build_stmt(&b.r, ast);
     CHECK(again->locals.items[0] != body[0]->locals.items[0]);
@@ -104,7 +104,7 @@ static void test_returns(void) {
   }
   drop(&b);
   body = parse_body(&b, "function(c) if c then return 1 else local d = 2; return d end end");
-  TEST("a return at the end of each arm of the last branch is none") {
+  TEST("a return at the end of each arm of the last branch is not an early one") {
     CHECK(!returns_early(&body));
     CHECK(!has_single_return(&body));
     CHECK(returns_always(&body));

@@ -45,7 +45,7 @@ static void test_names(World *w) {
                "1:22+1 kernel.unsupported: 'p' refers to part of a field or to a name, so it "
                "cannot be assigned again (declare another local for the other one)");
   }
-  TEST("what is no value in a kernel is refused by its name") {
+  TEST("names that are not values in a kernel are refused") {
     CHECK_TEXT(error_of(w, "function() x[0] = word end"),
                "1:19+4 kernel.unsupported: 'word' is a string, and strings do not exist in kernels "
                "(the values of a kernel are numbers and booleans)");
@@ -86,7 +86,7 @@ static void test_names(World *w) {
     CHECK_TEXT(error_of(w, "function() x[0] = block:clear() end"),
                "1:25+5 call.invalid: 'clear' returns no value");
   }
-  TEST("constructs that kernels do not have are refused by their name") {
+  TEST("constructs that kernels do not support are refused by name") {
     CHECK_TEXT(error_of(w, "function() function f() end end"),
                "1:12+8 kernel.unsupported: a kernel cannot assign functions (write local function, "
                "or declare it before the kernel)");
@@ -122,7 +122,7 @@ static void test_names(World *w) {
                "1:31+4 source.missing: the contents of the table 'list' are not known here (put "
                "the numbers into a field)");
   }
-  TEST("what is printed can be shown, and fits its format") {
+  TEST("printed values must be printable, and match their format") {
     CHECK_TEXT(
         error_of(w, "function() print(('%d'):format(on)) end"),
         "1:32+2 type.mismatch: '%d' formats a number, but this is a bool (%s formats any value)");
@@ -143,7 +143,7 @@ static void test_names(World *w) {
                ""
                "list: block:dynamic(\"k\", 1024):place(x))");
   }
-  TEST("what Lua offers outside cannot be called") {
+  TEST("functions of Lua that kernels do not have cannot be called") {
     CHECK_TEXT(error_of(w, "function() pcall(on) end"),
                "1:12+5 kernel.unsupported: 'pcall' cannot be called in a kernel (errors end the "
                "launch: there is nothing to catch; pcall the kernel itself)");
@@ -233,7 +233,7 @@ static void test_indices(World *w) {
                "1:19+1 type.mismatch: '#' takes a field, an array, an SNode with axes, a vector, a "
                "matrix or a table");
   }
-  TEST("what concerns all cells stays out of parallel loops") {
+  TEST("calls that affect all cells are refused in parallel loops") {
     CHECK_TEXT(
         error_of(w, "function() for i in rg.range(3) do x[i] = block:count() end end"),
         "1:49+5 call.invalid: 'count' cannot be called inside a parallel loop (call it before "
@@ -295,7 +295,7 @@ static void test_types(World *w) {
     CHECK_TEXT(error_of(w, "function() x[0] = flag[0] and 1 or true end"),
                "1:36+4 type.mismatch: one side of this choice is an f32, the other a bool");
   }
-  TEST("a float does not go into an integer by itself") {
+  TEST("a float is not converted to an integer implicitly") {
     CHECK_TEXT(error_of(w, "function() n32[0] = x[0] end"),
                "1:21+4 type.float_to_int: an element of 'n32' is an i32, and this value is an f32 "
                "(round it with math.floor(..), or truncate it with rg.i32(..))");
@@ -369,7 +369,7 @@ static void test_types(World *w) {
     CHECK_TEXT(error_of(w, "function() for i in rg.range(4) do x[i] |= 1 end end"),
                "1:36+4 type.mismatch: '|' takes integers, and 'x[i]' is an f32");
   }
-  TEST("an update does not change its meaning by being cut") {
+  TEST("an update keeps its meaning when it is split") {
     CHECK_TEXT(error_of(w, "function() for i in rg.range(4) do n8[i] //= n32[i] end end"),
                "1:46+6 type.mismatch: '//' works on a u8 here, but this is an i32 (convert it: "
                "rg.u8(..))");
@@ -379,7 +379,7 @@ static void test_types(World *w) {
         error_of(w, "function() local v x[0] = v end"),
         "1:27+1 type.mismatch: 'v' is never assigned a value (assign one in its declaration)");
   }
-  TEST("a launch must bring what is declared") {
+  TEST("a launch must provide the declared types") {
     give_numbers(w, 1);
     CHECK_TEXT(
         error_of(w, "function(n: bool) x[0] = n and 1 or 0 end"),

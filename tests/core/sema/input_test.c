@@ -19,17 +19,17 @@ static const char *paths_of(World *w, const char *text) {
 }
 
 static void test_paths(World *w) {
-  TEST("paths reach as far as the dots, once each, in order of first use") {
+  TEST("paths extend as far as the dots, once each, in order of first use") {
     CHECK_TEXT(
         paths_of(
             w, "function() x[a] = self.grid.dt + math.sin(a) x[b] = self.grid.dt + x.shape[0] end"),
         "x@12 a@14 self.grid.dt@29 math.sin@39 b@48 x.shape@70 ");
   }
-  TEST("a path may begin at a parameter, a bare parameter is none") {
+  TEST("a path may begin at a parameter, but a parameter alone is not a path") {
     CHECK_TEXT(paths_of(w, "function(self, v) self.x[v] = self.dt end"),
                "self.x@24=0 self.dt@36=0 ");
   }
-  TEST("what a local hides is no path") {
+  TEST("a name that a local hides is not a path") {
     CHECK_TEXT(paths_of(w, "function() local a = a x[a] = a.b end"), "a@22 x@24 ");
   }
   TEST("types in annotations are paths unless they are scalars") {

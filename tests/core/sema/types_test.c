@@ -58,7 +58,7 @@ static void test_numbers(World *w) {
     CHECK_TEXT(types_of(w, "function() local k: u8 = a end"), "a: u8\nk: u8\n");
     CHECK_TEXT(types_of(w, "function(): i64 return a end"), "a: i64\n");
   }
-  TEST("what is stored into integers of one type only has that type") {
+  TEST("a number that is only stored in integers of one type has that type") {
     CHECK_TEXT(types_of(w, "function() local k: u8 = a local m: u8 = a end"),
                "a: u8\nk: u8\nm: u8\n");
     CHECK_TEXT(types_of(w, "function() local k: u8 = a local m: i8 = a end"),
@@ -78,14 +78,14 @@ static void test_numbers(World *w) {
                "a: i32\nh: f32\n");
     CHECK_TEXT(types_of(w, "function() x[0] = math.floor(a / b) end"), "a: f32\nb: f32\n");
   }
-  TEST("what meets a float on its way to an index stays a float") {
+  TEST("a number that is combined with a float on its way to an index stays a float") {
     CHECK_TEXT(types_of(w, "function() x[math.floor(y[0] * a - 0.5)] = b end"), "a: f64\nb: f32\n");
   }
-  TEST("a float takes the float type it meets, and with several it is an f64") {
+  TEST("a float has the float type that it is combined with, and with several it is an f64") {
     CHECK_TEXT(types_of(w, "function() x[0] = a * x[1] y[0] = b * y[1] x[2] = dt y[2] = dt end"),
                "a: f32\nb: f64\ndt: f64\n");
   }
-  TEST("a float that meets no other is the default float") {
+  TEST("a float that is combined with no other has the default float type") {
     CHECK_TEXT(types_of(w, "function() local p = dt local q = math.sin(a) end"),
                "dt: f32\na: f32\np: f32\nq: f32\n");
   }
@@ -132,7 +132,7 @@ static void test_parameters(World *w) {
 }
 
 static void test_locals(World *w) {
-  TEST("a local joins all it is given") {
+  TEST("a local has the joined type of all values that it is assigned") {
     CHECK_TEXT(
         types_of(w, "function() local s = 0 s = s + x[0] local q = 0 q = q + n64[0] local r = 0.5 "
                     "r = y[0] end"),
@@ -153,7 +153,7 @@ static void test_locals(World *w) {
     CHECK_TEXT(types_of(w, "function() local p = 1LL local q = 1ULL local r = 0xFFFFFFFF end"),
                "p: i64\nq: u64\nr: i64\n");
   }
-  TEST("a literal takes the type it meets if it fits") {
+  TEST("a literal has the type that it is combined with, if it fits") {
     CHECK_TEXT(types_of(w,
                         "function() local p = n8[0] + 200 local q = n8[0] + 300 local r = n32[0] + "
                         "5000000000 local v = y[0] + 1 local w = z[0] * 0.5 end"),
@@ -210,7 +210,7 @@ static void test_locals(World *w) {
                            "#g.shape local w = #t[0] end"),
                "r: i32\nv: i32\nf: i64\nq: i32\nw: i32\n");
   }
-  TEST("a view, a node, a type and a function are no variables") {
+  TEST("a view, a node, a type and a function are not variables") {
     CHECK_TEXT(
         types_of(w, "function() local f, row, sh, to, m = math.floor, t[1], x.shape, rg.f64, block "
                     "x[f(2.5)] = row[2] + sh[0] + to(1) m:clear() end"),

@@ -2,7 +2,7 @@
 #include "fixture.h"
 
 static void test_types(World *w) {
-  TEST("vectors are called what they are") {
+  TEST("vectors are named by their types") {
     CHECK_TEXT(types_of(w, "function() local a = rg.vec2(1) local b = a.xyx * 2 local c: mat2 = "
                            "rg.outer(a, a) local d = a:norm() "
                            "local e = math.floor(a) local f = rg.vec(5, rg.f64)(0) end"),

@@ -31,7 +31,7 @@ static bool is_zero(const DeviceBlock *block, uint64_t size_bytes) {
 int main(void) {
   const ServerOptions options = {.memory_bytes = (uint64_t)1 << 30};
   heap_init(&heap, 0);
-  TEST("a block is zero, writable, and zero again for the next who gets it") {
+  TEST("a block is zero, writable, and zero again when it is reused") {
     static const uint64_t sizes[] = {0, 1, 1000, 40000, 5 << 20};
     Device *device = open_device(&options);
     for (int k = 0; k < 5; k++) {
@@ -47,7 +47,7 @@ int main(void) {
     }
     device->table->destroy(device);
   }
-  TEST("every strategy serves, and what is held at the end goes back") {
+  TEST("every strategy works, and blocks that are held at the end are freed") {
     static const MemoryStrategy strategies[] = {MEMORY_EXPANDABLE, MEMORY_SIMPLE, MEMORY_CACHING};
     for (int k = 0; k < 3; k++) {
       ServerOptions other = options;
@@ -76,7 +76,7 @@ int main(void) {
     CHECK_INT(server_memory(server_of(device)).persistent.reserved, 0);
     device->table->destroy(device);
   }
-  TEST("all kinds have parts of one range; a tree's is zero, and closed again with it") {
+  TEST("all kinds have parts of one range; a tree's memory is zero, and inaccessible after it") {
     Device *device = open_device(&options);
     const DeviceTable *table = device->table;
     DeviceMemory range;
@@ -93,13 +93,13 @@ int main(void) {
     give(device, &block);
     table->destroy(device);
   }
-  TEST("more than the pool's addresses hold is a range of its own") {
+  TEST("a block that exceeds the pool's addresses has its own range") {
     Device *device = open_device(&(ServerOptions){.memory_bytes = 1 << 20});
     DeviceBlock block = take(device, 64 << 20);
     CHECK(!block.block && is_zero(&block, 1 << 20));
     give(device, &block);
     device->table->destroy(device);
   }
-  TEST("the host's memory is all given back") CHECK_INT(heap.live_bytes, 0);
+  TEST("all of the host's memory is freed") CHECK_INT(heap.live_bytes, 0);
   return check_report();
 }

@@ -103,7 +103,8 @@ static void step(int n) {
 
 int main(void) {
   heap_init(&heap, 0);
-  TEST("a hundred thousand launches, copies and looks on eight streams are those in order") {
+  TEST("a hundred thousand launches, copies and reads on eight streams give the results of serial "
+       "order") {
     device = (Device){.table = &fake, .heap = &heap};
     ServerOptions options = {.memory_bytes = 1 << 24, .channel = SERVER_THREAD};
     CHECK(server_attach(&device, &options, &err));
@@ -113,6 +114,6 @@ int main(void) {
     for (uint64_t k = 0; k < CELLS; k++) look(k, 0);
     device.table->destroy(&device);
   }
-  TEST("the host's memory is all given back") CHECK_INT(heap.live_bytes, 0);
+  TEST("all of the host's memory is freed") CHECK_INT(heap.live_bytes, 0);
   return check_report();
 }

@@ -127,7 +127,7 @@ static void test_order(void) {
     finish(first);
     device.table->destroy(&device);
   }
-  TEST("who looks at a tree waits for what uses it, and for nothing else") {
+  TEST("a reader of a tree waits for the work that uses it, and for nothing else") {
     open_device();
     uint64_t quick = launch(1, 1, &trees[0]), slow = launch(2, WAITS | 2, &trees[1]);
     CHECK(device.table->access->reach(&device, &trees[0], NULL, 0, DEVICE_READS, &err));
@@ -160,7 +160,7 @@ static void test_order(void) {
 }
 
 static void test_failures(void) {
-  TEST("what follows a failure on its stream is skipped, until that is told") {
+  TEST("launches after a failure on its stream are skipped until it is reported") {
     open_device();
     uint64_t bad = launch(1, FAILS | 1, NULL), next = launch(1, 2, NULL);
     uint64_t other = launch(2, 3, NULL);
@@ -179,7 +179,7 @@ static void test_failures(void) {
     CHECK(finish(launch(0, 2, NULL)).is_ok);
     device.table->destroy(&device);
   }
-  TEST("stopping ends what runs, and what waits does not begin") {
+  TEST("stopping ends the running launch, and waiting ones do not begin") {
     open_device();
     CHECK(!device.table->tickets->stop(&device));
     uint64_t slow = launch(0, WAITS | 1, NULL), next = launch(1, 2, NULL);
@@ -221,7 +221,7 @@ static void test_cost(void) {
 }
 
 static void test_copies(void) {
-  TEST("a copy has its turn, and a stream that is broken drops it") {
+  TEST("a copy runs in order, and a broken stream drops it") {
     int32_t from = 5, to = 0;
     open_device();
     Server *server = server_of(&device);
@@ -252,6 +252,6 @@ int main(void) {
   test_failures();
   test_cost();
   test_copies();
-  TEST("the host's memory is all given back") CHECK_INT(heap.live_bytes, 0);
+  TEST("all of the host's memory is freed") CHECK_INT(heap.live_bytes, 0);
   return check_report();
 }

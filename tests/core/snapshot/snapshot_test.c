@@ -55,7 +55,7 @@ static RgSaved item(const char *name, int kind, void *handle) {
 
 static void hosts(void) {
   Model m = declare();
-  TEST("a host in C saves a tree and a number, and has them back") {
+  TEST("a host in C saves a tree and a number, and loads them") {
     fill(&m);
     RgSaved items[] = {item("x", RG_VALUE_FIELD, m.x), {.name = "frame", .value = number(7)}};
     CHECK(rg_save(rg, path, items, 2) == 0);
@@ -67,7 +67,7 @@ static void hosts(void) {
     int64_t at[] = {1, 2};
     CHECK(rg_snode_call(m.list, "length", at, 2, &result) == 0 && result == 10);
   }
-  TEST("an error names items that are missing, and says if there are none") {
+  TEST("an error names missing items, or says that the file has none") {
     RgSaved missing = item("y", RG_VALUE_FIELD, m.x);
     CHECK(rg_load(rg, path, &missing, 1, 0) != 0);
     CHECK(strstr(rg_error(rg)->message, "contains nothing called 'y'"));
@@ -166,7 +166,7 @@ static void impossible(void) {
   arrangement = (PackPart){places[2], places[3]};
   read_part(&heap, content, &parts[0]);
   read_part(&heap, arrangement, &parts[1]);
-  TEST("contents that cannot be are refused, and what was there stays; or they are possible") {
+  TEST("altered contents are either valid, or refused without a change") {
     int loaded = 0;
     for (int k = 0; k < 300; k++) {
       memcpy(changed, parts, sizeof parts);

@@ -52,7 +52,7 @@ static void kinds(void) {
     CHECK_INT(path->steps[1].coordinate[0], 0);
     snode_tree_release(tree);
   }
-  TEST("bits lie past the cells that they tell of") {
+  TEST("bits are stored after the cells that they describe") {
     SNodeTree *tree = read("root{ bitmasked \"ij\" 4 16 { dense \"j\" 2 { f32 } } }");
     const SNodePath *path = tree->nodes[2]->path;
     CHECK(path->node_step == -1 && path->sparse_step == 1);
@@ -87,7 +87,7 @@ static void kinds(void) {
     check_digit(leaf, 1, 1, 8, 1, 1);
     snode_tree_release(tree);
   }
-  TEST("a record is as far from the next as its fields together") {
+  TEST("the distance of two records is the size of their fields") {
     SNodeTree *tree = read("root{ dense aos \"i\" 4 { f64, dense \"j\" 2 { f32 } } }");
     check_step(step_of(tree, 2, 2), 8, 16, 2, -1);
     snode_tree_release(tree);

@@ -54,13 +54,13 @@ static void additions(void) {
     CHECK_TEXT(add_says(SNODE_DENSE, "ij", two, 2),
                "the size of axis 'j' must be at least 1, got -3");
   }
-  TEST("what no memory can hold is refused at once") {
+  TEST("a tree that exceeds every memory is refused at once") {
     CHECK_TEXT(add_says(SNODE_DENSE, "i", &huge, 1),
                "a node of more than 2^46 cells does not fit in any memory");
     CHECK_TEXT(add_says(SNODE_DENSE, "ij", pair, 2),
                "a node of more than 2^46 cells does not fit in any memory");
   }
-  TEST("a list has one axis, that nothing above it divides, and chunks that hold something") {
+  TEST("a list has one axis, which no level above divides, and chunks that are not empty") {
     CHECK_TEXT(add_says(SNODE_DYNAMIC, "ij", &four, 1),
                "a dynamic node is a list along one axis, not along \"ij\"");
     CHECK_TEXT(read_says("root{ dense \"i\" 4 { dynamic \"i\" 4 { f32 } } }"),
@@ -79,7 +79,7 @@ static void additions(void) {
     CHECK_TEXT(read_says("root{ dense \"i\" 4 { hash \"i\" { f32 } } }"),
                "axis 'i' of a hash node is already divided above it: it needs its own");
   }
-  TEST("a second root is no child")
+  TEST("a root cannot be a child")
   CHECK_TEXT(add_says(SNODE_ROOT, "i", &four, 1),
              "a child node is dense, pointer, bitmasked, dynamic or hash");
 }
@@ -113,7 +113,7 @@ static void texts(void) {
         read_says("root{ dense \"i\" 70368744177664 { dense \"j\" 70368744177664 { f64 } } }"),
         "tree needs 4294967296 GiB at once, more than any memory");
   }
-  TEST("text that is no tree is refused") {
+  TEST("text that is not a tree is refused") {
     CHECK_TEXT(read_says("tree{ }"), "a tree's text needs 'root' at '{ }'");
     CHECK_TEXT(read_says("root{ f32 a f32 b }"), "a tree's text needs ',' or '}' at 'f32 b }'");
     CHECK_TEXT(read_says("root{ f33 a }"),
@@ -129,7 +129,7 @@ static void texts(void) {
 }
 
 static void fixed(void) {
-  TEST("a laid-out tree takes nothing more, and says since when") {
+  TEST("a laid-out tree cannot be extended, and errors name what fixed it") {
     Heap heap;
     Error err = {0};
     int64_t four = 4;

@@ -67,7 +67,7 @@ static void sizes(void) {
     CHECK(!tree->is_sparse && node->manager == -1);
     snode_tree_release(tree);
   }
-  TEST("a list has its length, then a slot per chunk; a chunk's node has a run per field") {
+  TEST("a list stores its length, then a slot per chunk; a chunk's node has a run per field") {
     SNodeTree *tree = read("root{ dynamic \"i\" 100 chunk 16 { u8 a, f32 b } }");
     const SNode *node = node_at(tree, 1);
     check_part(node, 0, 0, 1);
@@ -83,7 +83,7 @@ static void sizes(void) {
     CHECK_INT(node_at(tree, 1)->container_size, 16);
     snode_tree_release(tree);
   }
-  TEST("a hash takes nothing where it stands, and what is below it has no extent either") {
+  TEST("a hash takes no space in its container, and levels below have no extent, either") {
     SNodeTree *tree = read("root{ hash \"ij\" { dense \"ji\" 8 4 { f32 } } }");
     const SNode *hash = node_at(tree, 1), *leaf = node_at(tree, 2);
     CHECK_INT(hash->container_size, 0);
@@ -219,7 +219,7 @@ static void numbering(void) {
 }
 
 static void twins(void) {
-  TEST("fields of one node with one type and one way to lie are twins, except in lists") {
+  TEST("fields of one node with equal type and layout are interchangeable, except in lists") {
     SNodeTree *tree = read("root{ dense \"i\" 4 { f32 a, i32 b, f32 c, f32 d }, f32, "
                            "dynamic \"i\" 64 { f32 e, f32 f } }");
     Error err = {0};

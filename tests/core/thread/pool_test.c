@@ -168,7 +168,7 @@ int main(void) {
   }
   TEST("a limit keeps workers out of the next loop") { limited(&heap); }
   TEST("a loop does not wait for workers that do not run") { late_workers(&heap); }
-  TEST("a pool that memory refuses is an error") {
+  TEST("a pool for which there is no memory is an error") {
     for (int fail_at = 1; fail_at <= 2; fail_at++) {
       Heap poor;
       heap_init(&poor, fail_at);

@@ -126,7 +126,7 @@ static void bulk(void) {
     CHECK_ERROR(rg_field_write(x, values, 224), "argument.invalid",
                 "field 'x' has 225 elements, but 224 were given");
   }
-  TEST("reading gives all elements, zero where nothing is") {
+  TEST("reading gives all elements, and zero for inactive cells") {
     memset(values, 255, 225 * sizeof *values);
     CHECK(rg_field_read(x, values, 225) == 0 && rg_field_read_i64(x, integers, 225) == 0);
     for (int k = 0; k < 225; k++) {
@@ -174,7 +174,7 @@ static void *visit(void *data) {
 }
 
 static void threads(void) {
-  TEST("two threads never are inside at once: one hears runtime.busy, nothing breaks") {
+  TEST("two threads never enter a runtime at once: one gets runtime.busy, and nothing breaks") {
     pthread_t other;
     RgStatus here = 0, there = 0;
     CHECK(pthread_create(&other, NULL, visit, &there) == 0);

@@ -47,16 +47,16 @@ static void check_transfer(Type type, int64_t stride, int64_t step) {
 int main(void) {
   Type types[] = {TYPE(BOOL), TYPE(I8),  TYPE(I16), TYPE(I32), TYPE(U8),  TYPE(U16),
                   TYPE(U32),  TYPE(F16), TYPE(F32), TYPE(F64), TYPE(I64), TYPE(U64)};
-  TEST("what fits is what fits one by one") {
+  TEST("a bulk write accepts the numbers that single writes accept") {
     for (int k = 0; k < 12; k++) check_fits(types[k]);
   }
-  TEST("elements come back as they were, at every distance") {
+  TEST("elements are read back unchanged, at every stride") {
     for (int k = 0; k < 10; k++)
       for (int step = 1; step <= 3; step++)
         for (int far = 1; far <= 3; far++)
           check_transfer(types[k], far * type_size(types[k]), step);
   }
-  TEST("a NaN of any bits is one NaN") {
+  TEST("NaNs of any bits become the same NaN") {
     uint32_t bits = 0xffffffff;
     double out, nan = NAN;
     numbers_load(TYPE(F32), (uint8_t *)&bits, 4, 1, &out, 1);

@@ -111,7 +111,7 @@ static void refusals(void) {
                 "'explode' is not an action of nodes: activate, deactivate, is_active, count, "
                 "clear, length and pop are");
   }
-  TEST("cells of a dense node do not go one by one") {
+  TEST("cells of a dense node cannot be deactivated one by one") {
     int64_t index[2] = {3, 3};
     CHECK_ERROR(
         rg_snode_call(leaf, "deactivate", index, 2, NULL), "argument.invalid",
@@ -119,7 +119,7 @@ static void refusals(void) {
         "of the pointer node above");
     CHECK_TEXT(rg_error(rg)->hint, "use 'block'");
   }
-  TEST("a tree in use takes nothing more") {
+  TEST("a tree in use cannot be extended") {
     int64_t size = 2;
     RgSNode *node;
     RgField *field = NULL;
@@ -136,7 +136,7 @@ static void refusals(void) {
     CHECK_ERROR(rg_field_create(rg, "float", NULL, &field), "type.unknown",
                 "there is no type 'float' for fields");
   }
-  TEST("NULL where a handle belongs is refused, whoever is inside") {
+  TEST("NULL instead of a handle is refused, also while another thread is in the runtime") {
     CHECK_ERROR(rg_field_get(NULL, NULL, 0, NULL), "argument.invalid",
                 "rg_field_get: field is NULL");
     CHECK_ERROR(rg_tree_create(NULL, "x", NULL), "argument.invalid",
@@ -161,7 +161,7 @@ static void memory(void) {
     CHECK(rg_memory_node(rg, 2, &row) == 0 && row.cells == 128 && row.live == 1024);
     CHECK(rg_memory_node(rg, 3, &row) == 1);
   }
-  TEST("gc knows the words of collectgarbage") {
+  TEST("gc accepts the options of collectgarbage") {
     double result = 0;
     CHECK(rg_gc(rg, "count", &result) == 0 && result == (64 + 1024) / 1024.0);
     CHECK(rg_gc(rg, "stop", &result) == 0 && rg_gc(rg, "isrunning", &result) == 0 && result == 0);
@@ -186,7 +186,7 @@ static void memory(void) {
 }
 
 static void ends(void) {
-  TEST("a destroyed tree's handles say where it went") {
+  TEST("a destroyed tree's handles say where it was destroyed") {
     RgValue value = number(1);
     int64_t index[2] = {0, 0};
     RgMemory all;

@@ -42,14 +42,14 @@ static void keeping(void) {
     CHECK(add("a", "chunks=2"));
     CHECK(knows("a", "chunks=2"));
   }
-  TEST("what another process adds is found by one that has read before") {
+  TEST("a choice that another process adds is found by one that has already read the file") {
     TuneFile *file = tune_file_open(&heap, path);
     CHECK(!tune_file_find(file, "later"));
     CHECK(add("later", "default"));
     CHECK_TEXT(tune_file_find(file, "later"), "default");
     tune_file_close(file);
   }
-  TEST("cleared, all is forgotten, and what comes is kept") {
+  TEST("a cleared record forgets all choices, and keeps later ones") {
     TuneFile *file = tune_file_open(&heap, path);
     CHECK(tune_file_find(file, "a"));
     tune_file_clear(file);
@@ -63,14 +63,14 @@ static void keeping(void) {
     CHECK_TEXT(tune_file_find(file, "a"), "b");
     tune_file_close(file);
   }
-  TEST("what is no word is not kept") {
+  TEST("a choice that is not a word is not kept") {
     CHECK(!add("a key", "default") && !add("key", "two\nlines") && !add("", "default"));
     CHECK(knows("key", NULL));
   }
 }
 
 static void damage(void) {
-  TEST("lines that are no records are skipped") {
+  TEST("lines that are not records are skipped") {
     unlink(path);
     CHECK(add("first", "default"));
     write_text(O_APPEND, "1 first threads=1 2 1 00000000\n\n1\n2 first x 1 1 00000000\nrubbish\n");
@@ -98,7 +98,7 @@ static void damage(void) {
     CHECK(knows("first", NULL));
     CHECK(add("after", "default"));
   }
-  TEST("a folder, a pipe or nothing in its place is no failure") {
+  TEST("a folder, a pipe or nothing at its path is not a failure") {
     unlink(path);
     CHECK(!mkdir(path, 0700));
     CHECK(!add("a", "default") && knows("a", NULL));
@@ -106,7 +106,7 @@ static void damage(void) {
     CHECK(knows("a", NULL));
     CHECK(!unlink(path));
   }
-  TEST("a long file is written anew") {
+  TEST("a long file is written again") {
     char line[60], key[20];
     struct stat info;
     TuneFile *file = tune_file_open(&heap, path);
@@ -148,7 +148,7 @@ static void sharing(void) {
     tune_file_close(file);
     CHECK_INT(0, lost);
   }
-  TEST("memory that fails anywhere loses choices at most") {
+  TEST("a failed allocation loses choices at most") {
     for (int fail_at = 1; fail_at < 6; fail_at++) {
       Heap poor;
       heap_init(&poor, fail_at);

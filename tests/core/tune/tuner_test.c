@@ -83,7 +83,7 @@ static void choosing(void) {
     }
     CHECK_INT(0, tuner.chosen);
   }
-  TEST("who leads must lead for three rounds in a row") {
+  TEST("a candidate must lead for three rounds in a row") {
     Tuner tuner;
     tuner_begin(&tuner, 2);
     for (int k = 0; k < 4; k++) {
@@ -115,7 +115,7 @@ static void choosing(void) {
 }
 
 static void running(void) {
-  TEST("several runs may be under way") {
+  TEST("several runs may be in progress") {
     Tuner tuner;
     tuner_begin(&tuner, 3);
     for (int k = 0; k < 3; k++) {
@@ -132,7 +132,7 @@ static void running(void) {
     tuner_note(&tuner, 0, 1, 1);
     CHECK_INT(1, tuner.rounds);
   }
-  TEST("times are per unit of work, so a growing simulation is no matter") {
+  TEST("times are per unit of work, so a growing simulation does not matter") {
     Tuner tuner;
     tuner_begin(&tuner, 2);
     double work = 1000;
@@ -143,7 +143,7 @@ static void running(void) {
     }
     CHECK_INT(1, tuner.chosen);
   }
-  TEST("a candidate that fails is out, and the last one that is left is kept") {
+  TEST("a candidate that fails is removed, and the last remaining one is kept") {
     Tuner tuner;
     tuner_begin(&tuner, 3);
     CHECK(tuner_fail(&tuner, 0));
@@ -154,7 +154,7 @@ static void running(void) {
     CHECK(!tuner_fail(&tuner, 2));
     CHECK_INT(0, tuner.chosen);
   }
-  TEST("what was kept and fails makes room for another") {
+  TEST("a chosen candidate that fails is replaced by another") {
     Tuner tuner;
     tuner_begin(&tuner, 2);
     tuner_recall(&tuner, 1);
@@ -162,7 +162,7 @@ static void running(void) {
     CHECK(tuner_fail(&tuner, 1));
     CHECK_INT(0, tuner_choice(&tuner));
   }
-  TEST("trials begin anew once what is kept is half as slow again for many runs in a row") {
+  TEST("trials start again once the choice takes 1.5 times as long for many runs in a row") {
     Tuner tuner;
     double times[] = {3, 1, 9};
     tuner_begin(&tuner, 3);
@@ -216,7 +216,7 @@ static void bounds(void) {
     CHECK_INT(0, tuner.chosen);
     CHECK(runs > 100);
   }
-  TEST("a choice among uneven times is not sure") {
+  TEST("a choice among noisy times is not certain") {
     Tuner tuner;
     tuner_begin(&tuner, 2);
     for (int k = 0; k < 3; k++) {
@@ -229,7 +229,7 @@ static void bounds(void) {
     for (int k = 0; k < 6; k++) tuner_note(&tuner, k % 2, 100 + k, 1);
     CHECK(tuner_is_sure(&tuner));
   }
-  TEST("a choice is sure where the gap is wider than what disturbs") {
+  TEST("a choice is certain if the gap is wider than the noise") {
     Tuner tuner;
     static const double disturbed[] = {1, 3, 1, 2, 3, 2, 1, 3}; /* up to three times as long */
     tuner_begin(&tuner, 2);

@@ -14,7 +14,7 @@ static void structs(TypeTable *table) {
   TypeMember fields[] = {{.name = "x", .type = made(3, 1)},
                          {.name = "mass", .type = TYPE(F64)},
                          {.name = "alive", .type = TYPE(BOOL)}};
-  TEST("fields lie as C lays them") {
+  TEST("members have the layout of C") {
     CHECK(type_struct(table, 0, fields, 3, &particle, &err) &&
           type_kind(particle) == TYPE_KIND_STRUCT);
     TypeRow row = type_row(table, particle);
@@ -87,7 +87,7 @@ static void texts(TypeTable *table) {
     CHECK(type_equal(read(table, "struct#7{n:i32}"), read(table, "struct#7{ n : i32 }")));
     CHECK(type_row(table, read(table, "struct#7{n:i32}")).tag == 7);
   }
-  TEST("what is no type's text is refused") {
+  TEST("text that is not a type is refused") {
     CHECK_TEXT(no_type(table, "struct{n:i33}"), "there is no type 'i33'");
     CHECK_TEXT(no_type(table, "struct{n}"), "a type's text needs ':' at '}'");
     CHECK_TEXT(no_type(table, "struct{n:i32"), "a type's text needs ',' or '}' at ''");
@@ -146,7 +146,7 @@ static void refusals(TypeTable *table) {
   Error err = {0};
   Type array, type;
   CHECK(type_array(table, TYPE(F32), 1, &array, &err));
-  TEST("a struct that says too little or too much is refused") {
+  TEST("a struct with too little or too much text is refused") {
     TypeMember twice[] = {{.name = "x", .type = TYPE(F32)}, {.name = "x", .type = TYPE(I32)}};
     TypeMember nameless[] = {{.name = "", .type = TYPE(F32)}};
     TypeMember none[] = {{.name = "q", .type = TYPE(NONE)}};
@@ -165,7 +165,7 @@ static void refusals(TypeTable *table) {
 
 /* Every allocation fails once; what failed can be made afterwards. */
 static void memory(void) {
-  TEST("a table that runs out of memory stays whole") {
+  TEST("a table that runs out of memory stays valid") {
     for (int fail_at = 1; fail_at < 12; fail_at++) {
       Heap heap;
       TypeTable table;

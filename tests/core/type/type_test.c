@@ -27,14 +27,14 @@ static void scalars(void) {
       CHECK_INT(type_bits(type), k == 0 ? 1 : sizes[k] * 8);
     }
   }
-  TEST("what is no type is not found") {
+  TEST("a name that is not a type is not found") {
     Type type;
     CHECK(!type_parse(STR("float"), &type));
     CHECK(!type_parse(STR(""), &type));
     CHECK(!type_parse(STR("ptr"), &type));
     CHECK(!type_parse(STR("f3"), &type));
   }
-  TEST("classes tell bool, signed, unsigned and float apart") {
+  TEST("classes distinguish bool, signed, unsigned and float") {
     CHECK(type_is_bool(TYPE(BOOL)) && !type_is_integer(TYPE(BOOL)) &&
           !type_is_unsigned(TYPE(BOOL)));
     CHECK(type_is_signed(TYPE(I8)) && type_is_integer(TYPE(I8)) && !type_is_unsigned(TYPE(I8)));
@@ -93,7 +93,7 @@ static void promotion(void) {
     CHECK(type_is_none(join(TYPE(BOOL), TYPE(I32))));
     CHECK(type_is_none(join(TYPE(NONE), TYPE(I32))));
   }
-  TEST("a scalar stretches to a vector, two vectors are of one length") {
+  TEST("a scalar is broadcast to a vector, two vectors must have equal length") {
     Type vec3 = TYPE(F32), vec2 = vec3;
     CHECK(type_make(TYPE(F32), 3, 1, &vec3) && type_make(TYPE(F32), 2, 1, &vec2));
     Type joined = join(TYPE(I32), vec3);
@@ -104,7 +104,7 @@ static void promotion(void) {
 }
 
 static void numbers(void) {
-  TEST("an integer type holds whole numbers of its range alone") {
+  TEST("an integer type holds only whole numbers of its range") {
     CHECK(type_holds_number(TYPE(I8), -128) && !type_holds_number(TYPE(I8), -129) &&
           !type_holds_number(TYPE(I8), 128));
     CHECK(type_holds_number(TYPE(U8), 255) && !type_holds_number(TYPE(U8), 256) &&
@@ -129,7 +129,7 @@ static void kinds(void) {
       CHECK(type_is_scalar(type) && type_is(type, (ScalarKind)kind) && type_parts(type) == 1);
     }
   }
-  TEST("each vector and matrix has a number of its own that says element, rows and columns") {
+  TEST("each vector and matrix has its own number, which encodes element, rows and columns") {
     static const ScalarKind elements[] = {TYPE_I8, TYPE_U64, TYPE_F16, TYPE_F64};
     enum { MOST = 4 * TYPE_MAX_PARTS * TYPE_MAX_PARTS };
     uint32_t numbers[MOST];
@@ -164,7 +164,7 @@ static void kinds(void) {
 
 static void shaped(void) {
   char text[TYPE_NAME_SIZE];
-  TEST("vectors and matrices have names, both ways") {
+  TEST("vectors and matrices have names, by which they are found") {
     static const char *const names[] = {"vec2",         "ivec3",       "uvec4",      "dvec2",
                                         "mat2",         "mat4",        "vec(5,f64)", "vec(3,i64)",
                                         "mat(2,3,f32)", "mat(2,2,f64)"};
@@ -176,7 +176,7 @@ static void shaped(void) {
       CHECK_INT(type_size(type), sizes[k]);
     }
   }
-  TEST("what is no vector is not found") {
+  TEST("a name that is not a vector is not found") {
     static const char *const wrong[] = {"vec",          "vec5",
                                         "vec1",         "mat5",
                                         "imat2",        "vec(1,f32)",
