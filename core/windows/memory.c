@@ -17,7 +17,7 @@
 
 #include "windows/posix.h"
 
-enum { BLOCK = 65536, MOST_SPANS = 65536 };
+enum { BLOCK = 65536, MAX_SPANS = 65536 };
 
 typedef struct Span { /* open pages */
   uintptr_t low, high;
@@ -40,7 +40,7 @@ static struct {
 
 /* -- spans ------------------------------------------------------------------------------------- */
 
-/* The first span that ends behind an address. */
+/* The first span that ends after the address. */
 static int find_span(uintptr_t at) {
   int low = 0, high = state.span_count;
   while (low < high) {
@@ -53,7 +53,7 @@ static int find_span(uintptr_t at) {
 
 static bool insert_span(int at, Span span) {
   if (span.low >= span.high) return true;
-  if (state.span_count == MOST_SPANS) return false;
+  if (state.span_count == MAX_SPANS) return false;
   memmove(&state.spans[at + 1], &state.spans[at], sizeof(Span) * (size_t)(state.span_count - at));
   state.spans[at] = span;
   state.span_count++;
@@ -101,7 +101,7 @@ static bool begin(void) {
   if (state.handler) return true;
   if (!state.spans)
     state.spans =
-        VirtualAlloc(NULL, sizeof(Span) * MOST_SPANS, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+        VirtualAlloc(NULL, sizeof(Span) * MAX_SPANS, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
   if (state.spans) state.handler = AddVectoredExceptionHandler(1, commit_on_fault);
   return state.handler;
 }
@@ -155,7 +155,7 @@ static void *reserve(size_t size_bytes, int protection, int flags) {
   return base;
 }
 
-/* Pages of a mapping that exists become reserved and closed. */
+/* Makes pages of an existing mapping reserved and closed. */
 static void *map_closed(void *address, size_t size_bytes) {
   uintptr_t low = (uintptr_t)address;
   close_span(low, low + size_bytes);
@@ -202,7 +202,7 @@ int munmap(void *address, size_t size_bytes) {
   return own ? 0 : -1;
 }
 
-/* Changes pages that are committed; the others get their protection when they are. */
+/* Changes committed pages; the others get their protection when they are committed. */
 static void protect_committed(uintptr_t low, uintptr_t high, DWORD protection) {
   MEMORY_BASIC_INFORMATION info;
   DWORD old;

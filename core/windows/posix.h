@@ -1,6 +1,6 @@
-/* posix.h - what MinGW's headers leave out of POSIX, included before every file of the library that
- * is built for Windows (windows/CMakeLists.txt). Together with include/ this is all that the other
- * rooms see of Windows: they are written for POSIX. */
+/* posix.h - the parts of POSIX that MinGW's headers omit, included before every file of the library
+ * for Windows (windows/CMakeLists.txt). Together with include/ this is all that the other rooms,
+ * which are written for POSIX, see of Windows. */
 #ifndef RG_WINDOWS_POSIX_H
 #define RG_WINDOWS_POSIX_H
 
@@ -25,7 +25,7 @@ enum { S_ISUID = 04000, S_ISGID = 02000 };
 typedef unsigned uid_t;
 typedef int id_t;
 
-/* Bytes are never translated; a name that is replaced may be open. */
+/* Files are binary: no line endings are translated. windows_rename can replace an open file. */
 int windows_open(const char *path, int flags, ...);
 const char *windows_dll(const char *soname);
 int windows_rename(const char *from, const char *to);

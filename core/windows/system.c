@@ -15,14 +15,14 @@
 
 static __thread char reason[256];
 
-static void keep_reason(void) {
+static void record_reason(void) {
   DWORD length = FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL,
                                 GetLastError(), 0, reason, sizeof reason, NULL);
   while (length && (unsigned char)reason[length - 1] <= ' ') length--;
   reason[length] = 0;
 }
 
-/* The DLL of a library by its name on Linux, as MSYS2 has them (zlib: also Debian). */
+/* The DLL, as MSYS2 names it (zlib's also as Debian does), of a library by its name on Linux. */
 const char *windows_dll(const char *soname) {
   static const char *const names[][2] = {{"libz.so.1", "zlib1.dll"},
                                          {"libzstd.so.1", "libzstd.dll"},
@@ -36,13 +36,13 @@ const char *windows_dll(const char *soname) {
 void *dlopen(const char *path, int flags) {
   (void)flags;
   void *library = LoadLibraryA(windows_dll(path));
-  if (!library) keep_reason();
+  if (!library) record_reason();
   return library;
 }
 
 void *dlsym(void *library, const char *name) {
   void *entry = (void *)GetProcAddress(library ? library : GetModuleHandle(NULL), name);
-  if (!entry) keep_reason();
+  if (!entry) record_reason();
   return entry;
 }
 
@@ -80,8 +80,8 @@ int windows_rename(const char *from, const char *to) {
 
 ssize_t pread(int file, void *bytes, size_t size_bytes, int64_t offset) {
   OVERLAPPED at = {.Offset = (DWORD)offset, .OffsetHigh = (DWORD)(offset >> 32)};
-  DWORD most = size_bytes > 1u << 30 ? 1u << 30 : (DWORD)size_bytes, done = 0;
-  if (ReadFile((HANDLE)_get_osfhandle(file), bytes, most, &done, &at)) return (ssize_t)done;
+  DWORD chunk = size_bytes > 1u << 30 ? 1u << 30 : (DWORD)size_bytes, done = 0;
+  if (ReadFile((HANDLE)_get_osfhandle(file), bytes, chunk, &done, &at)) return (ssize_t)done;
   if (GetLastError() == ERROR_HANDLE_EOF) return 0;
   errno = EIO;
   return -1;
@@ -186,13 +186,13 @@ typedef struct Order {
   void *data;
 } Order;
 
-/* Windows passes the data first. */
-static int compare_by(void *order, const void *a, const void *b) {
+/* Windows passes the data as the first argument. */
+static int compare_swapped(void *order, const void *a, const void *b) {
   return ((Order *)order)->compare(a, b, ((Order *)order)->data);
 }
 
 void windows_qsort_r(void *items, size_t count, size_t size_bytes,
                      int (*compare)(const void *a, const void *b, void *data), void *data) {
   Order order = {compare, data};
-  qsort_s(items, count, size_bytes, compare_by, &order);
+  qsort_s(items, count, size_bytes, compare_swapped, &order);
 }

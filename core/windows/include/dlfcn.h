@@ -13,7 +13,8 @@ void *dlopen(const char *path, int flags);
 void *dlsym(void *library, const char *name);
 int dlclose(void *library);
 const char *dlerror(void);
-/* The file of the library or program that holds an address; one address after the other. */
+/* Finds the file of the library or program that contains the address. The result is valid until the
+ * next call, by any thread. */
 int dladdr(const void *address, Dl_info *info);
 
 #endif

@@ -1,5 +1,5 @@
-/* elf.h - what objects of kernels are made of: the 64-bit form of the System V ABI's chapters 4
- * and 5, and the relocations of x86-64. */
+/* elf.h - the parts of the ELF format that objects of kernels use: the 64-bit form of the System V
+ * ABI, chapters 4 and 5, and the relocations of x86-64. */
 #ifndef RG_WINDOWS_ELF_H
 #define RG_WINDOWS_ELF_H
 

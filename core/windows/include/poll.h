@@ -1,4 +1,4 @@
-/* poll.h - for declarations alone: there are no ranks on Windows. */
+/* poll.h - for declarations only: there are no ranks on Windows. */
 #ifndef RG_WINDOWS_POLL_H
 #define RG_WINDOWS_POLL_H
 

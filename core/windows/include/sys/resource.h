@@ -5,7 +5,7 @@
 enum { PRIO_PROCESS };
 
 int getpriority(int which, long thread);
-/* above 0: below the usual priority */
+/* A priority above 0 is lower than the default. */
 int setpriority(int which, long thread, int priority);
 
 #endif
