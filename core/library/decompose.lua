@@ -1,19 +1,19 @@
--- decompose.lua - decompositions of square matrices. Every one first divides its matrix by its
--- largest number, so that squares neither overflow nor vanish. Loops end when a rotation changes
--- nothing: no tolerance, so the same text serves f32 and f64.
+-- decompose.lua - decompositions of square matrices. Each one first divides its matrix by its
+-- largest number, so that squares neither overflow nor underflow. Loops end when a rotation changes
+-- nothing: there is no tolerance, so the same text serves f32 and f64.
 
--- `most`, or what is left of the normal numbers' range if that is more: 1 / it is finite.
-local function divisor_of(most)
-  local least = most
-  least = 4.6e-308 -- of f64, and 0 in an f32
-  return math.max(most, rg.select(least > 0, least, 2.4e-38))
+-- x, but not less than the smallest number whose reciprocal is finite.
+local function safe_divisor(x)
+  local smallest = x
+  smallest = 4.6e-308 -- for f64; 0 if it is an f32
+  return math.max(x, rg.select(smallest > 0, smallest, 2.4e-38))
 end
 
--- The largest absolute value in m, which 1 can be divided by.
+-- The largest absolute value in m, as a safe divisor.
 local function scale_of(m)
-  local most = m[0][0] * 0.0
-  for r, c in rg.static(rg.range(#m, #m[0])) do most = math.max(most, math.abs(m[r][c])) end
-  return divisor_of(most)
+  local largest = m[0][0] * 0.0
+  for r, c in rg.static(rg.range(#m, #m[0])) do largest = math.max(largest, math.abs(m[r][c])) end
+  return safe_divisor(largest)
 end
 
 -- Cosine and sine of the smaller rotation that makes [[a, off], [off, b]] diagonal.
@@ -25,23 +25,23 @@ local function rotation_of(a, b, off)
   return c, c * t
 end
 
--- What the reflection that maps v onto axis k subtracts from x: 2 (u.x) / (u.u) u, with this u of
--- numbers below 2; 0 where v is.
-local function mirror_of(v, k)
-  local most = v[0] * 0
-  for r in rg.static(rg.range(#v)) do most = math.max(most, math.abs(v[r])) end
-  local u = v * (1 / divisor_of(most))
+-- The Householder reflection that maps v onto axis k: u, with numbers below 2, and the factor
+-- 2 / (u.u), so that x becomes x - factor (u.x) u. The factor is 0 if v is 0.
+local function householder(v, k)
+  local largest = v[0] * 0
+  for r in rg.static(rg.range(#v)) do largest = math.max(largest, math.abs(v[r])) end
+  local u = v * (1 / safe_divisor(largest))
   local size = math.sqrt(rg.dot(u, u))
   u[k] = u[k] + (u[k] < 0 and -size or size)
-  return u, most > 0 and 2 / rg.dot(u, u) or 0.0
+  return u, largest > 0 and 2 / rg.dot(u, u) or 0.0
 end
 
--- R S = m: R orthogonal, S symmetric and without negative eigenvalues.
+-- R, S with R S = m: R orthogonal, S symmetric and without negative eigenvalues.
 function rg.polar(m)
   if rg.static(#m == 2) then
     local a = m * (1 / scale_of(m))
-    local turns = a[0][0] * a[1][1] - a[0][1] * a[1][0] >= 0
-    local side = turns and 1.0 or -1.0 -- a mirror image otherwise
+    local is_rotation = a[0][0] * a[1][1] - a[0][1] * a[1][0] >= 0
+    local side = is_rotation and 1.0 or -1.0 -- otherwise R is a reflection
     local x, y = a[0][0] + side * a[1][1], a[1][0] - side * a[0][1]
     local size = math.sqrt(x * x + y * y)
     local c, s = size > 0 and x / size or 1.0, size > 0 and y / size or 0.0
@@ -62,10 +62,11 @@ local function far_root(r)
   return x
 end
 
--- Of b, symmetric, 3 x 3 and without trace: the unit eigenvector for the eigenvalue farthest from
--- the other two, and the side of zero where that is. If the squares of b sum up to 6, it is farther
--- than sqrt(3); so the cofactors of b less it, a multiple of v v^T, are far from zero.
-local function lone_vector(b)
+-- For b, symmetric, 3 x 3 and with trace 0: the unit eigenvector v of the eigenvalue farthest from
+-- the other two, and the sign of that eigenvalue. If the squares of b sum up to 6, its absolute
+-- value is above sqrt(3); so the cofactors of b minus the eigenvalue, a multiple of v v^T, are far
+-- from zero.
+local function isolated_vector(b)
   local size = math.sqrt(rg.sum(rg.hadamard(b, b)) / 6)
   local a = b * (size > 0 and 1 / size or 0.0)
   local r = rg.determinant(a) * 0.5
@@ -77,7 +78,7 @@ local function lone_vector(b)
   return v / rg.norm(v), side
 end
 
--- Two unit vectors that are at right angles to the unit vector v, and to each other.
+-- Two unit vectors that are orthogonal to the unit vector v and to each other.
 local function orthogonal_pair(v)
   local side = v[2] < 0 and -1.0 or 1.0
   local f = -1 / (side + v[2])
@@ -87,12 +88,12 @@ local function orthogonal_pair(v)
   return x, y
 end
 
--- Without loops: one eigenvector, and one rotation in the plane at right angles to it.
+-- Without loops: finds one eigenvector, and one rotation in the plane orthogonal to it.
 local function sym_eig_3(a)
   local mean = rg.trace(a) / 3
   for k in rg.static(rg.range(3)) do a[k][k] = a[k][k] - mean end
-  a[2][2] = -a[0][0] - a[1][1] -- nothing of the mean is left, also of nearly the unit matrix
-  local v, side = lone_vector(a)
+  a[2][2] = -a[0][0] - a[1][1] -- the trace is exactly 0, even if a is nearly the unit matrix
+  local v, side = isolated_vector(a)
   local x, y = orthogonal_pair(v)
   local ax, ay = a * x, a * y
   local c, s = rotation_of(rg.dot(x, ax), rg.dot(y, ay), rg.dot(x, ay))
@@ -101,14 +102,15 @@ local function sym_eig_3(a)
   local swaps, is_last = wy < wx, side > 0
   local low, high = swaps and y or x, swaps and x or y
   local wl, wh = math.min(wx, wy), math.max(wx, wy)
-  wv = is_last and math.max(wv, wh) or math.min(wv, wl) -- of nearly the same, rounding decides
+  wv = is_last and math.max(wv, wh) or math.min(wv, wl) -- rounding may reorder nearly equal ones
   local V, w = a, v
   V[0], V[1], V[2] = is_last and low or v, is_last and high or low, is_last and v or high
   w[0], w[1], w[2] = is_last and wl or wv, is_last and wh or wl, is_last and wv or wh
   return w + mean, V:transpose()
 end
 
--- w, V: m V = V diag(w), w ascending, V orthogonal. Of m's symmetric part; by Jacobi rotations.
+-- w, V with m V = V diag(w), w ascending, V orthogonal, for the symmetric part of m: by Jacobi
+-- rotations.
 function rg.sym_eig(m)
   local scale = scale_of(m)
   local a = m * (1 / scale)
@@ -130,7 +132,7 @@ function rg.sym_eig(m)
         a[q][q] = s * s * app + 2 * c * s * apq + c * c * aqq
         a[p][q] = 0.0
         for r in rg.static(rg.range(#m)) do
-          if rg.static(r ~= p and r ~= q) then -- the upper half stands for both
+          if rg.static(r ~= p and r ~= q) then -- only the upper half is kept
             local rp, rq = a[rg.static(math.min(r, p))][rg.static(math.max(r, p))],
               a[rg.static(math.min(r, q))][rg.static(math.max(r, q))]
             a[rg.static(math.min(r, p))][rg.static(math.max(r, p))] = c * rp - s * rq
@@ -161,7 +163,7 @@ local function column_norm(u, k)
   return math.sqrt(sum)
 end
 
--- Takes from h what it has in common with the columns of u before k.
+-- Subtracts from h its projections on the columns of u before k.
 local function orthogonalise(u, h, k)
   for j in rg.static(rg.range(k)) do
     local along = h[0] * 0
@@ -171,8 +173,9 @@ local function orthogonalise(u, h, k)
   return h
 end
 
--- Without loops: columns of m V, where V has the eigenvectors of m^T m, are at right angles but for
--- rounding of the largest number. That is much of the two small ones, which one rotation separates.
+-- Without loops: the columns of m V, where V has the eigenvectors of m^T m, are orthogonal, except
+-- for the rounding error of the largest number. That error is large relative to the two smaller
+-- columns, so one rotation makes these orthogonal.
 local function svd_3(m)
   local w, V = sym_eig_3(m:transpose() * m)
   V = V:transpose()
@@ -188,8 +191,8 @@ local function svd_3(m)
   local p, q = orthogonal_pair(U[0])
   y = y / dy
   y = y - U[0] * rg.dot(U[0], y)
-  local rest = rg.norm(y) -- little, where y is rounding alone
-  U[1] = rest > 0.5 and y / rest or p
+  local length = rg.norm(y) -- small if y is only a rounding error
+  U[1] = length > 0.5 and y / length or p
   local far = rg.cross(U[0], U[1])
   local dz = rg.dot(far, z)
   U[2] = dz < 0 and -far or far
@@ -198,9 +201,9 @@ local function svd_3(m)
   return U:transpose(), S, V:transpose()
 end
 
--- U S V^T = m: U and V orthogonal, S diagonal, descending, not negative. Of 2 x 2, and past 3 x 3,
--- turns the columns of m until they are orthogonal (one-sided Jacobi), so small singular values are
--- as exact as large.
+-- U, S, V with U S V^T = m: U and V orthogonal, S diagonal, descending, not negative. For sizes
+-- other than 3 x 3, rotates the columns of m until they are orthogonal (one-sided Jacobi), so small
+-- singular values are as exact as large ones.
 function rg.svd(m)
   local scale = scale_of(m)
   local U, V, S, d = m * (1 / scale), m * 0.0, m * 0.0, m[0] * 0.0
@@ -218,7 +221,7 @@ function rg.svd(m)
           a, b, off = a + U[r][p] * U[r][p], b + U[r][q] * U[r][q], off + U[r][p] * U[r][q]
         end
         local size = math.sqrt(a) * math.sqrt(b) + 1e-30
-        local rotates = size + math.abs(off) * 0.125 ~= size -- do not rotate away rounding
+        local rotates = size + math.abs(off) * 0.125 ~= size -- false for a rounding error
         moves = moves or rotates
         local c, s = rotation_of(a, b, rotates and off or 0.0)
         for r in rg.static(rg.range(#m)) do
@@ -241,17 +244,18 @@ function rg.svd(m)
       end
     end
   end
-  -- Unit columns; where one has no direction left of its own, that of an axis the others lack.
+  -- Normalises the columns. A column without a direction of its own gets that of the axis that is
+  -- least covered by the columns before it.
   for k in rg.static(rg.range(#m)) do
-    local h, axis, lack = d * 0, d * 0, d[0] * 0 - 1
+    local h, axis, largest = d * 0, d * 0, d[0] * 0 - 1
     for r in rg.static(rg.range(#m)) do h[r] = d[k] > 0 and U[r][k] / d[k] or 0.0 end
     for r in rg.static(rg.range(#m)) do
       local left = d[0] * 0 + 1
       for j in rg.static(rg.range(k)) do left = left - U[r][j] * U[r][j] end
-      local is_most = left > lack
-      lack = is_most and left or lack
+      local is_larger = left > largest
+      largest = is_larger and left or largest
       for i in rg.static(rg.range(#m)) do
-        axis[i] = is_most and (rg.static(i == r) and 1.0 or 0.0) or axis[i]
+        axis[i] = is_larger and (rg.static(i == r) and 1.0 or 0.0) or axis[i]
       end
     end
     h = orthogonalise(U, h, k)

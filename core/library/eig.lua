@@ -2,19 +2,19 @@
 
 -- The first and second eigenvalue of [[a, b], [c, d]] as real and imaginary parts: two real ones,
 -- ascending, or a conjugate pair, the negative imaginary part first.
-local function pair_of(a, b, c, d)
+local function eigenvalue_pair(a, b, c, d)
   local p = (a - d) * 0.5
-  local inside = p * p + b * c
-  local root = math.sqrt(math.abs(inside))
+  local discriminant = p * p + b * c
+  local root = math.sqrt(math.abs(discriminant))
   local far = p + (p < 0 and -root or root) -- without cancellation
   local one, two = d + far, far ~= 0 and d - b * c / far or d
-  if inside < 0 then one, two = d + p, d + p end
-  local turn = inside < 0 and root or 0.0
-  return math.min(one, two), -turn, math.max(one, two), turn
+  if discriminant < 0 then one, two = d + p, d + p end
+  local imaginary = discriminant < 0 and root or 0.0
+  return math.min(one, two), -imaginary, math.max(one, two), imaginary
 end
 
 -- A unit vector (x0 + i y0, x1 + i y1): the eigenvector of [[a, b], [c, d]] for re + i im.
-local function vector_of(a, b, c, d, re, im)
+local function eigenvector(a, b, c, d, re, im)
   local x0, x1, y0, y1 = re - d, c * 1.0, im * 1.0, im * 0.0
   if (a - re) * (a - re) + b * b > (d - re) * (d - re) + c * c then
     x0, x1, y0, y1 = b * 1.0, re - a, im * 0.0, im * 1.0
@@ -28,25 +28,25 @@ local function eig_2(m)
   local scale = scale_of(m)
   local a = m * (1 / scale)
   local re, im, X, Y = m[0] * 0.0, m[0] * 0.0, m * 0.0, m * 0.0
-  re[0], im[0], re[1], im[1] = pair_of(a[0][0], a[0][1], a[1][0], a[1][1])
+  re[0], im[0], re[1], im[1] = eigenvalue_pair(a[0][0], a[0][1], a[1][0], a[1][1])
   for k in rg.static(rg.range(2)) do
     X[0][k], X[1][k], Y[0][k], Y[1][k] =
-      vector_of(a[0][0], a[0][1], a[1][0], a[1][1], re[k], im[k])
+      eigenvector(a[0][0], a[0][1], a[1][0], a[1][1], re[k], im[k])
   end
   if a[0][1] == 0 and a[1][0] == 0 and re[0] == re[1] then X[0][1], X[1][1] = 0.0, 1.0 end
   return re * scale, im * scale, X, Y
 end
 
--- The real Schur form H = Q^T a Q, upper triangular but for one 2 x 2 block with a complex pair,
--- by Francis's double steps; and Q.
+-- H, Q with H = Q^T a Q, the real Schur form: upper triangular, except for one 2 x 2 block with a
+-- complex pair. By Francis's double steps.
 local function schur_3(a)
   local H, Q = a, a * 0
   for k in rg.static(rg.range(3)) do Q[k][k] = 1.0 end
   local I, v = Q, a[0] * 0
   for step = 0, 40 do
     v[0], v[1], v[2] = 0.0, H[1][0], H[2][0] -- to Hessenberg form
-    local u, twice = mirror_of(v, 1)
-    local P = I - rg.outer(u, u) * twice
+    local u, factor = householder(v, 1)
+    local P = I - rg.outer(u, u) * factor
     H, Q = P * H * P, Q * P
     H[2][0] = 0.0
     local near = math.abs(H[0][0]) + math.abs(H[1][1])
@@ -60,24 +60,24 @@ local function schur_3(a)
       break
     end
     local s, t = H[1][1] + H[2][2], H[1][1] * H[2][2] - H[1][2] * H[2][1]
-    if step == 10 or step == 20 then -- a cycle: other shifts
+    if step == 10 or step == 20 then -- other shifts, to leave a cycle
       s, t = 1.5 * (math.abs(H[1][0]) + math.abs(H[2][1])), 1.0
     end
     v[0] = H[0][0] * H[0][0] + H[0][1] * H[1][0] - s * H[0][0] + t
     v[1] = H[1][0] * (H[0][0] + H[1][1] - s)
     v[2] = H[1][0] * H[2][1]
-    u, twice = mirror_of(v, 0)
-    P = I - rg.outer(u, u) * twice
+    u, factor = householder(v, 0)
+    P = I - rg.outer(u, u) * factor
     H, Q = P * H * P, Q * P
   end
   return H, Q
 end
 
 -- Makes the block of H at k, whose eigenvalues are real, upper triangular.
-local function split(H, Q, k)
+local function triangularise(H, Q, k)
   local p = (H[k][k] - H[k + 1][k + 1]) * 0.5
-  local inside = p * p + H[k][k + 1] * H[k + 1][k]
-  local root = inside > 0 and math.sqrt(inside) or 0.0
+  local discriminant = p * p + H[k][k + 1] * H[k + 1][k]
+  local root = discriminant > 0 and math.sqrt(discriminant) or 0.0
   local v, G = H[0] * 0, H * 0
   for r in rg.static(rg.range(3)) do G[r][r] = 1.0 end
   v[k], v[k + 1] = p + (p < 0 and -root or root), H[k + 1][k]
@@ -89,8 +89,8 @@ local function split(H, Q, k)
   return H, Q
 end
 
--- Far enough from zero to be divided by.
-local function away(x)
+-- x, or a small number of the same sign if x is too close to zero to be a divisor.
+local function away_from_zero(x)
   return math.abs(x) < 1e-15 and (x < 0 and -1e-15 or 1e-15) or x
 end
 
@@ -103,33 +103,33 @@ local function triangular_vectors(T)
       local i = rg.static(k - 1 - j)
       local sum = T[0][0] * 0
       for c in rg.static(rg.range({ i + 1, k + 1 })) do sum = sum + T[i][c] * X[c][k] end
-      X[i][k] = sum / away(T[k][k] - T[i][i])
+      X[i][k] = sum / away_from_zero(T[k][k] - T[i][i])
     end
   end
   return X
 end
 
--- Where the block of H at 0 has the eigenvalues re[0], re[1] with im: all eigenvectors.
+-- All eigenvectors of H, whose block at 0 has the complex eigenvalues re[0], re[1] with im.
 local function vectors_first(H, re, im)
   local X, Y = H * 0, H * 0
   local a, b, c, d = H[0][0] - re[2], H[0][1], H[1][0], H[1][1] - re[2]
-  local size = away(a * d - b * c)
+  local size = away_from_zero(a * d - b * c)
   X[0][2], X[1][2], X[2][2] = (b * H[1][2] - d * H[0][2]) / size,
     (c * H[0][2] - a * H[1][2]) / size, 1.0
   for k in rg.static(rg.range(2)) do
     X[0][k], X[1][k], Y[0][k], Y[1][k] =
-      vector_of(H[0][0], H[0][1], H[1][0], H[1][1], re[k], im[k])
+      eigenvector(H[0][0], H[0][1], H[1][0], H[1][1], re[k], im[k])
   end
   return X, Y
 end
 
--- The same where the block is at 1, with re[1] and re[2].
+-- The same if the block is at 1, with re[1] and re[2].
 local function vectors_last(H, re, im)
   local X, Y = H * 0, H * 0
   X[0][0] = 1.0
   for k in rg.static(rg.range({ 1, 3 })) do
     X[1][k], X[2][k], Y[1][k], Y[2][k] =
-      vector_of(H[1][1], H[1][2], H[2][1], H[2][2], re[k], im[k])
+      eigenvector(H[1][1], H[1][2], H[2][1], H[2][2], re[k], im[k])
     local x, y = H[0][1] * X[1][k] + H[0][2] * X[2][k], H[0][1] * Y[1][k] + H[0][2] * Y[2][k]
     local gap = re[k] - H[0][0]
     local size = math.max(gap * gap + im[k] * im[k], 1e-15)
@@ -144,27 +144,27 @@ local function eig_3(m)
   local re, im, X, Y = H[0] * 0, H[0] * 0, H * 0, H * 0
   local is_first = H[2][1] == 0
   if is_first then
-    re[0], im[0], re[1], im[1] = pair_of(H[0][0], H[0][1], H[1][0], H[1][1])
+    re[0], im[0], re[1], im[1] = eigenvalue_pair(H[0][0], H[0][1], H[1][0], H[1][1])
     re[2] = H[2][2]
   else
     re[0] = H[0][0]
-    re[1], im[1], re[2], im[2] = pair_of(H[1][1], H[1][2], H[2][1], H[2][2])
+    re[1], im[1], re[2], im[2] = eigenvalue_pair(H[1][1], H[1][2], H[2][1], H[2][2])
   end
-  if im[0] == 0 and im[1] == 0 then -- all real: their eigenvectors are those of a triangle
-    if is_first then H, Q = split(H, Q, 0) else H, Q = split(H, Q, 1) end
+  if im[0] == 0 and im[1] == 0 then -- all are real: H can be made triangular
+    if is_first then H, Q = triangularise(H, Q, 0) else H, Q = triangularise(H, Q, 1) end
     for k in rg.static(rg.range(3)) do re[k] = H[k][k] end
     X = triangular_vectors(H)
   elseif is_first then X, Y = vectors_first(H, re, im)
   else X, Y = vectors_last(H, re, im) end
   X, Y = Q * X, Q * Y
   for k in rg.static(rg.range(3)) do
-    local most = math.abs(X[0][k])
+    local largest = math.abs(X[0][k])
     for r in rg.static(rg.range(3)) do
-      most = math.max(most, math.abs(X[r][k]), math.abs(Y[r][k]))
+      largest = math.max(largest, math.abs(X[r][k]), math.abs(Y[r][k]))
     end
-    local size = most * 0
+    local size = largest * 0
     for r in rg.static(rg.range(3)) do
-      X[r][k], Y[r][k] = X[r][k] / most, Y[r][k] / most
+      X[r][k], Y[r][k] = X[r][k] / largest, Y[r][k] / largest
       size = size + X[r][k] * X[r][k] + Y[r][k] * Y[r][k]
     end
     for r in rg.static(rg.range(3)) do

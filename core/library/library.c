@@ -3,7 +3,7 @@
 
 extern const char library_text[];
 
-/* What follows `prefix` and the name at the beginning of a line; NULL: no such line. */
+/* The text after `prefix` and the name in the line that begins with them; NULL if there is none. */
 static const char *find_line(Scratch *scratch, const char *prefix, Str name) {
   const char *line = scratch_format(scratch, "\n%s%.*s(", prefix, name.length, name.data);
   const char *found = strstr(library_text, line);

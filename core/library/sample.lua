@@ -1,7 +1,7 @@
 -- sample.lua - x:sample(p) and x:sample_gradient(p): interpolation between the elements of a field.
--- resolve/element/sample.c chooses the function, and gives these constants: `border`, the number of
--- a way to read outside (0 zero, 1 clamp, 2 repeat, 3 mirror); `cubic`, 1 or 0 (linear); a, b, c,
--- where the indices of each axis begin.
+-- resolve/element/sample.c chooses the function, and passes these constants: `border`, how to read
+-- outside the shape (0 zero, 1 clamp, 2 repeat, 3 mirror); `cubic`, 1 or 0 (linear); a, b, c, the
+-- first index of each axis.
 
 -- The element that is read at index i of an axis.
 local function sample_index(i, first, extent, border)
@@ -14,7 +14,7 @@ local function sample_index(i, first, extent, border)
   return i
 end
 
--- The elements around a place in cell i.
+-- The indices of the elements around a position in cell i.
 local function sample_around(i, first, extent, border, cubic)
   if rg.static(cubic == 1) then
     return { sample_index(i - 1, first, extent, border), sample_index(i, first, extent, border),
@@ -23,7 +23,7 @@ local function sample_around(i, first, extent, border, cubic)
   return { sample_index(i, first, extent, border), sample_index(i + 1, first, extent, border) }
 end
 
--- Their weights at f, from 0 to 1, and the derivatives of these. Cubic: Catmull and Rom's.
+-- The weights of these elements at f, from 0 to 1, and their derivatives. Cubic: Catmull-Rom.
 local function sample_weights(f, cubic)
   if rg.static(cubic == 1) then
     return { ((2 - f) * f - 1) * f * 0.5, ((3 * f - 5) * f * f + 2) * 0.5,
@@ -61,7 +61,7 @@ local function sample_sum_3(x, i, j, k, u, v, w)
   return sum
 end
 
--- The place in its cell is computed in floats, which hold places that no integer does.
+-- The position within its cell is computed in floats, as it may be beyond the range of integers.
 local function sample_1(x, p, border, cubic, a)
   return sample_sum_1(x, sample_around(math.floor(p * 1.0), a, x.shape[0], border, cubic),
     sample_weights(p * 1.0 % 1, cubic))
@@ -82,7 +82,7 @@ local function sample_3(x, p, border, cubic, a, b, c)
     sample_weights(f.y, cubic), sample_weights(f.z, cubic))
 end
 
--- The derivatives along the axes as one value: of vectors a matrix, with a column for each axis.
+-- The derivatives along the axes as one value: for vectors a matrix with a column for each axis.
 local function sample_join_2(gx, gy, is_vector)
   if rg.static(is_vector == 1) then
     return rg.outer(gx, rg.vec2(1, 0)) + rg.outer(gy, rg.vec2(0, 1))

@@ -1,6 +1,7 @@
--- solve.lua - factors of square matrices, and linear equations.
+-- solve.lua - factorisations of square matrices, and linear equations.
 
--- Q R = m: Q orthogonal, R upper triangular, its diagonal not negative. By Householder's mirrors.
+-- Q, R with Q R = m: Q orthogonal, R upper triangular, its diagonal not negative. By Householder
+-- reflections.
 function rg.qr(m)
   local scale = scale_of(m)
   local R, Q = m * (1 / scale), m * 0.0
@@ -8,16 +9,16 @@ function rg.qr(m)
   for k in rg.static(rg.range(#m - 1)) do
     local v = R[0] * 0
     for r in rg.static(rg.range({ k, #m })) do v[r] = R[r][k] end
-    local u, twice = mirror_of(v, k)
+    local u, factor = householder(v, k)
     for c in rg.static(rg.range({ k, #m })) do
       local along = R[0][0] * 0
       for r in rg.static(rg.range({ k, #m })) do along = along + u[r] * R[r][c] end
-      for r in rg.static(rg.range({ k, #m })) do R[r][c] = R[r][c] - twice * along * u[r] end
+      for r in rg.static(rg.range({ k, #m })) do R[r][c] = R[r][c] - factor * along * u[r] end
     end
     for r in rg.static(rg.range(#m)) do
       local along = R[0][0] * 0
       for c in rg.static(rg.range({ k, #m })) do along = along + Q[r][c] * u[c] end
-      for c in rg.static(rg.range({ k, #m })) do Q[r][c] = Q[r][c] - twice * along * u[c] end
+      for c in rg.static(rg.range({ k, #m })) do Q[r][c] = Q[r][c] - factor * along * u[c] end
     end
     for r in rg.static(rg.range({ k + 1, #m })) do R[r][k] = 0.0 end
   end
@@ -40,7 +41,7 @@ local function pivot(a, b, k)
   return a, b
 end
 
--- L, U, P: P m = L U, L with ones on its diagonal, P a permutation. Partial pivoting; a column
+-- L, U, P with P m = L U: L with ones on its diagonal, P a permutation. Partial pivoting; a column
 -- without a pivot leaves a zero on U's diagonal.
 function rg.lu(m)
   local U, L, P = m * 1.0, m * 0.0, m * 0.0
@@ -64,7 +65,7 @@ function rg.lu(m)
   return L, U, P
 end
 
--- x of m x = b, for a vector b or a matrix of several. Partial pivoting; where m is singular, x is
+-- x with m x = b, for a vector b or a matrix of several. Partial pivoting; if m is singular, x is
 -- not finite.
 function rg.solve(m, b)
   local a, x = m * 1.0, b * 1.0
@@ -84,7 +85,7 @@ function rg.solve(m, b)
   return x
 end
 
--- Of more than 4 rows: the product of the pivots.
+-- For more than 4 rows: the product of the pivots.
 local function determinant_by_rows(m)
   local a = m * 1.0
   local product = a[0][0] * 0 + 1

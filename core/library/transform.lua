@@ -1,5 +1,5 @@
--- transform.lua - transforms of space as matrices of 4 x 4 for columns (x, y, z, 1), rotations as
--- quaternions (x, y, z, w) whose w is real. f64 where an argument is.
+-- transform.lua - transforms of space as 4 x 4 matrices for columns (x, y, z, 1), and rotations as
+-- quaternions (x, y, z, w) whose real part is w. Results are f64 if an argument is.
 
 -- Moves points by v.
 function rg.translate(v)
@@ -15,7 +15,7 @@ function rg.scale(v)
   return m
 end
 
--- Turns around an axis of any length, counterclockwise where it points at the viewer.
+-- Rotates around an axis of any length, counterclockwise as seen from the end of the axis.
 function rg.rotate(axis, angle)
   local u = rg.normalize(axis)
   local c, s = math.cos(angle), math.sin(angle)
@@ -27,7 +27,8 @@ function rg.rotate(axis, angle)
   return m
 end
 
--- From a camera that looks along -z to the cube of -1 to 1; fov is the vertical angle.
+-- Projects the view of a camera that looks along -z to the cube from -1 to 1; fov is the vertical
+-- angle.
 function rg.perspective(fov, aspect, near, far)
   local f = 1 / math.tan(fov * 0.5)
   local m = rg.mat4(0)
@@ -37,7 +38,7 @@ function rg.perspective(fov, aspect, near, far)
   return m
 end
 
--- From the world to a camera at `eye` that looks at `center`.
+-- Transforms the world to the space of a camera at `eye` that looks at `center`.
 function rg.look_at(eye, center, up)
   local f = rg.normalize(center - eye)
   local s = rg.normalize(rg.cross(f, up))
@@ -57,7 +58,7 @@ function rg.quat(axis, angle)
   return q
 end
 
--- The rotation b, then a.
+-- The rotation b, followed by a.
 function rg.quat_mul(a, b)
   local v = a.w * b.xyz + b.w * a.xyz + rg.cross(a.xyz, b.xyz)
   local q = a * b
@@ -66,7 +67,7 @@ function rg.quat_mul(a, b)
   return q
 end
 
--- v, turned by a quaternion of length 1.
+-- v, rotated by a quaternion of length 1.
 function rg.quat_rotate(q, v)
   local t = 2 * rg.cross(q.xyz, v)
   return v + q.w * t + rg.cross(q.xyz, t)
@@ -82,14 +83,14 @@ function rg.quat_matrix(q)
   return m
 end
 
--- Between two quaternions of length 1, the short way, at constant speed.
+-- Interpolates between two quaternions of length 1, along the shorter arc, at constant speed.
 function rg.slerp(a, b, t)
   local along = rg.dot(a, b)
   local near = along < 0 and -b or b
   along = math.min(math.abs(along), 1.0)
   local angle = math.acos(along)
   local s = math.sin(angle)
-  local is_small = s < 1e-3 -- a straight line is as good
+  local is_small = s < 1e-3 -- linear interpolation is as exact
   local from = is_small and 1 - t or math.sin((1 - t) * angle) / s
   local to = is_small and t or math.sin(t * angle) / s
   return rg.normalize(from * a + to * near)
