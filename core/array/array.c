@@ -13,7 +13,7 @@ static void release_memory(Array *array) {
   array->held = NULL;
   if (!block) return;
   block->is_alive = NULL;
-  block->rt.still = 0; /* views become invalid, even if others attach_block the memory */
+  block->rt.still = 0; /* views become invalid, even if others hold the memory */
   block_release(block);
 }
 
@@ -37,12 +37,12 @@ const char *array_label(const Array *array, char buffer[100]) {
 
 /* -- requested shapes -------------------------------------------------------------------------- */
 
-static bool read_type(Array *array, const char *type, Error *err) {
+static bool set_type(Array *array, const char *type, Error *err) {
   array->type_name = store_read_type(array->store, type ? type : "", "arrays", &array->type, err);
   return array->type_name != NULL;
 }
 
-static bool read_shape(Array *array, const int64_t *shape, int32_t rank, Error *err) {
+static bool set_shape(Array *array, const int64_t *shape, int32_t rank, Error *err) {
   char label[100], extents[200];
   int64_t bytes = type_row(&array->store->types, array->type).size;
   if (rank < 1 || rank > ARRAY_MAX_AXES || !shape)
@@ -73,13 +73,13 @@ static bool copy_name(Array *array, const char *name, Error *err) {
   return array->name || error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array");
 }
 
-static bool declare(Array *array, const char *type, const int64_t *shape, int32_t rank,
-                    const char *name, Error *err) {
-  return copy_name(array, name, err) && read_type(array, type, err) &&
-         read_shape(array, shape, rank, err);
+static bool set_declaration(Array *array, const char *type, const int64_t *shape, int32_t rank,
+                            const char *name, Error *err) {
+  return copy_name(array, name, err) && set_type(array, type, err) &&
+         set_shape(array, shape, rank, err);
 }
 
-static Array *begin(Store *store, Error *err) {
+static Array *create_handle(Store *store, Error *err) {
   Array *array = object_create(store->owner, array_end, sizeof *array, err);
   if (array) array->store = store;
   return array;
@@ -116,8 +116,8 @@ static bool allocate_memory(Array *array, Error *err) {
 
 Array *array_create(Store *store, const char *type, const int64_t *shape, int32_t rank,
                     const char *name, Error *err) {
-  Array *array = begin(store, err);
-  if (array && declare(array, type, shape, rank, name, err) && allocate_memory(array, err))
+  Array *array = create_handle(store, err);
+  if (array && set_declaration(array, type, shape, rank, name, err) && allocate_memory(array, err))
     return array;
   if (array) object_release(&array->object);
   return NULL;
@@ -181,11 +181,11 @@ static bool find_ends(Array *array, Error *err) {
   int64_t low = 0, high = array->count ? type_row(&array->store->types, array->type).size : 0;
   bool is_huge = false;
   for (int k = 0; k < array->rank && array->count; k++) {
-    int64_t reach;
-    is_huge |= __builtin_mul_overflow(array->strides[k], array->shape[k] - 1, &reach);
+    int64_t extent;
+    is_huge |= __builtin_mul_overflow(array->strides[k], array->shape[k] - 1, &extent);
     if (is_huge) break;
-    int64_t *end = reach < 0 ? &low : &high;
-    is_huge |= __builtin_add_overflow(*end, reach, end) || llabs(*end) > INT64_MAX / 4;
+    int64_t *end = extent < 0 ? &low : &high;
+    is_huge |= __builtin_add_overflow(*end, extent, end) || llabs(*end) > INT64_MAX / 4;
   }
   uint64_t at = (uint64_t)array->data;
   if (is_huge || at < (uint64_t)-low || at > (uint64_t)INT64_MAX - (uint64_t)high)
@@ -221,9 +221,9 @@ static bool wrap_block(Array *array, const RgWrap *wrap, Error *err) {
 }
 
 Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
-  Array *array = begin(store, err);
+  Array *array = create_handle(store, err);
   if (!array) return NULL;
-  if (declare(array, wrap->type, wrap->shape, wrap->rank, wrap->name, err) &&
+  if (set_declaration(array, wrap->type, wrap->shape, wrap->rank, wrap->name, err) &&
       set_pointer(array, wrap->pointer, err) && read_strides(array, wrap->strides, err) &&
       find_ends(array, err)) {
     array->is_pitched = is_pitched(array);
@@ -284,10 +284,10 @@ static bool follow_moved(Array *array, Error *err) {
   Block *before = array->block;
   if (!device->table->sync(device, err)) return false;
   uint64_t bytes = (uint64_t)(array->past - array->first);
-  bool is_there =
+  bool is_unchanged =
       array->data == array->held->data &&
       (array->is_whole ? bytes == array->held->size_bytes : bytes <= array->held->size_bytes);
-  if (before && is_there) return true;
+  if (before && is_unchanged) return true;
   if (!locate_elements(array, err)) return false;
   BlockExternal external = {.memory = array->first,
                             .size_bytes = (uint64_t)(array->past - array->first)};
@@ -301,8 +301,8 @@ static bool follow_moved(Array *array, Error *err) {
   return attach_block(array, block);
 }
 
-static bool declare_taken(Array *array, const RtCounted *counted, const char *type, int32_t rank,
-                          Error *err) {
+static bool set_taken_declaration(Array *array, const RtCounted *counted, const char *type,
+                                  int32_t rank, Error *err) {
   char name[TYPE_NAME_SIZE];
   int64_t shape[ARRAY_MAX_AXES] = {0};
   TypeTable *types = &array->store->types;
@@ -316,7 +316,7 @@ static bool declare_taken(Array *array, const RtCounted *counted, const char *ty
   array->has_extents = true;
   for (int k = 0; rank > 1 && rank <= ARRAY_MAX_AXES && k < rank; k++)
     shape[k] = rt_array_axis((int64_t)(uintptr_t)counted, k);
-  return read_shape(array, shape, rank, err);
+  return set_shape(array, shape, rank, err);
 }
 
 /* Gives counted memory to an array that was declared. On failure, frees the array, and leaves the
@@ -333,16 +333,17 @@ static Array *attach_counted(Array *array, bool is_declared, RtCounted *counted,
 }
 
 Array *array_take(Store *store, RtCounted *counted, const char *type, int32_t rank, Error *err) {
-  Array *array = begin(store, err);
+  Array *array = create_handle(store, err);
   if (!array) return NULL;
-  return attach_counted(array, declare_taken(array, counted, type, rank, err), counted, err);
+  return attach_counted(array, set_taken_declaration(array, counted, type, rank, err), counted,
+                        err);
 }
 
 Array *array_adopt(Store *store, RtCounted *counted, const char *type, const int64_t *shape,
                    int32_t rank, Error *err) {
-  Array *array = begin(store, err);
+  Array *array = create_handle(store, err);
   if (!array) return NULL;
-  return attach_counted(array, declare(array, type, shape, rank, "", err), counted, err);
+  return attach_counted(array, set_declaration(array, type, shape, rank, "", err), counted, err);
 }
 
 RtCounted *array_header(const Array *array) {
@@ -410,19 +411,19 @@ bool array_is_within(const Array *array, const uint8_t *from, uint64_t size_byte
   return array->first < from + size_bytes && from < array->past;
 }
 
-static int64_t greatest_divisor(int64_t a, int64_t b) {
+static int64_t greatest_common_divisor(int64_t a, int64_t b) {
   while (b) {
-    int64_t rest = a % b;
+    int64_t remainder = a % b;
     a = b;
-    b = rest;
+    b = remainder;
   }
   return a < 0 ? -a : a;
 }
 
 /* Elements of an array begin at its data plus multiples of this number; 0: there is one element. */
-static int64_t stride_of(const Array *array, int64_t with) {
+static int64_t common_stride(const Array *array, int64_t with) {
   for (int axis = 0; axis < array->rank; axis++)
-    if (array->shape[axis] > 1) with = greatest_divisor(with, array->strides[axis]);
+    if (array->shape[axis] > 1) with = greatest_common_divisor(with, array->strides[axis]);
   return with;
 }
 
@@ -436,7 +437,7 @@ static int64_t element_bytes(const Array *array) {
 /* Are they members of one struct, as x and y of `struct { float x, y; } points[n]`? Then all
  * strides of both are multiples of one number, and modulo it their elements do not overlap. */
 static bool is_interleaved(const Array *a, const Array *b) {
-  int64_t stride = stride_of(b, stride_of(a, 0));
+  int64_t stride = common_stride(b, common_stride(a, 0));
   if (!stride) return false;
   int64_t offset = (b->data - a->data) % stride;
   if (offset < 0) offset += stride;

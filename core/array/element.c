@@ -46,7 +46,7 @@ static RgValue value_at(const Array *array, const uint8_t *at) {
   return vector_value(array->store, array->type, bits);
 }
 
-static void put(const Array *array, uint8_t *at, const uint64_t *bits) {
+static void store_element(const Array *array, uint8_t *at, const uint64_t *bits) {
   for (int k = 0; k < type_parts(array->type); k++) {
     Part part = part_of(array, k);
     memcpy(at + part.offset, &bits[k], (size_t)type_size(part.type));
@@ -64,8 +64,8 @@ static bool check_index(Array *array, const int64_t *index, int32_t index_count,
                      err);
 }
 
-/* Reaches one element at `from`; NULL: all elements. */
-static bool reach(Array *array, const uint8_t *from, DeviceUse use, Error *err) {
+/* Prepares the host's access to one element, at `from`; NULL: to all elements. */
+static bool prepare_access(Array *array, const uint8_t *from, DeviceUse use, Error *err) {
   return device_reach(array->store->device, &array->block->rt, from, element_size(array), use, err);
 }
 
@@ -82,7 +82,7 @@ bool array_get(Array *array, const int64_t *index, int32_t index_count, RgValue 
     return item_get(array->store, array->held, array->type_name, linear_index(array, index), value,
                     err);
   const uint8_t *at = element_at(array, index);
-  if (!reach(array, at, DEVICE_READS, err)) return false;
+  if (!prepare_access(array, at, DEVICE_READS, err)) return false;
   *value = value_at(array, at);
   return true;
 }
@@ -98,8 +98,8 @@ bool array_set(Array *array, const int64_t *index, int32_t index_count, const Rg
   if (!vector_convert(array->store, array->type, value, bits, NULL, NULL))
     return vector_convert(array->store, array->type, value, bits, array_label(array, label), err);
   uint8_t *at = element_at(array, index);
-  if (!reach(array, at, DEVICE_WRITES, err)) return false;
-  put(array, at, bits);
+  if (!prepare_access(array, at, DEVICE_WRITES, err)) return false;
+  store_element(array, at, bits);
   return true;
 }
 
@@ -198,22 +198,23 @@ static void fill_rows(const Array *array, const uint64_t *bits) {
     }
 }
 
-/* *can: may the device change the elements? If so, failures of queued work are reported first, as
- * whenever the host changes elements. */
-static bool prepare_remote(Array *array, bool *can, Error *err) {
+/* *is_possible: can the device change the elements? If so, failures of queued work are reported
+ * first, as whenever the host changes elements. */
+static bool prepare_remote(Array *array, bool *is_possible, Error *err) {
   const Device *device = array->store->device;
-  *can = device->table->remote && array->block->rt.device && !array->is_strided && array->count;
-  return !*can || reach(array, NULL, DEVICE_COUNTS, err);
+  *is_possible =
+      device->table->remote && array->block->rt.device && !array->is_strided && array->count;
+  return !*is_possible || prepare_access(array, NULL, DEVICE_COUNTS, err);
 }
 
 /* Fills on the device, if it has the newest contents. */
 static bool fill_remote(Array *array, const uint64_t *bits, bool *is_done, Error *err) {
   Device *device = array->store->device;
   RtTree *tree = &array->block->rt;
-  bool can;
+  bool is_possible;
   *is_done = false;
-  if (!prepare_remote(array, &can, err)) return false;
-  for (int k = 0; can && k < type_parts(array->type); k++) {
+  if (!prepare_remote(array, &is_possible, err)) return false;
+  for (int k = 0; is_possible && k < type_parts(array->type); k++) {
     Part part = part_of(array, k);
     DeviceSet set = {
         .cells = {.manager = -1,
@@ -239,7 +240,7 @@ bool array_fill(Array *array, const RgValue *value, Error *err) {
       !fill_remote(array, bits, &is_done, err))
     return false;
   if (is_done) return true;
-  if (!reach(array, NULL, DEVICE_WRITES, err)) return false;
+  if (!prepare_access(array, NULL, DEVICE_WRITES, err)) return false;
   for (int k = 0; k < type_parts(array->type); k++) any |= bits[k];
   if (!any && !array->is_strided) {
     memset(array->data, 0, element_size(array) * (size_t)array->count);
@@ -281,16 +282,16 @@ static bool copy_all(Array *array, const Array *from, Error *err) {
 }
 
 /* Copies through a contiguous copy of the source, as the two may overlap. */
-static bool copy_to_other_cells(Array *array, Array *from, Error *err) {
-  Array packed = *from;
-  packed.is_strided = false;
+static bool copy_overlapping(Array *array, Array *from, Error *err) {
+  Array contiguous = *from;
+  contiguous.is_strided = false;
   int64_t bytes = (int64_t)element_size(from);
-  for (int k = from->rank - 1; k >= 0; bytes *= from->shape[k--]) packed.strides[k] = bytes;
+  for (int k = from->rank - 1; k >= 0; bytes *= from->shape[k--]) contiguous.strides[k] = bytes;
   Block *block =
       block_allocate(array->store, (uint64_t)bytes, 0, "a copy between overlapping arrays", err);
   if (!block) return false;
-  packed.data = block->memory;
-  bool ok = copy_all(&packed, from, err) && copy_all(array, &packed, err);
+  contiguous.data = block->memory;
+  bool ok = copy_all(&contiguous, from, err) && copy_all(array, &contiguous, err);
   block_release(block);
   return ok;
 }
@@ -313,7 +314,8 @@ static bool copy_remote(Array *array, Array *from, bool *is_done, Error *err) {
   const Device *device = array->store->device;
   *is_done = false;
   if (!device->table->remote || !from->block->rt.device) return true;
-  return reach(from, NULL, DEVICE_COUNTS, err) && reach(array, NULL, DEVICE_COUNTS, err) &&
+  return prepare_access(from, NULL, DEVICE_COUNTS, err) &&
+         prepare_access(array, NULL, DEVICE_COUNTS, err) &&
          array_move_remote(array, from, 0, is_done, err);
 }
 
@@ -332,9 +334,10 @@ bool array_copy(Array *array, Array *from, Error *err) {
   if (array == from) return true;
   if (!copy_remote(array, from, &is_done, err)) return false;
   if (is_done) return true;
-  if (!reach(from, NULL, DEVICE_READS, err) || !reach(array, NULL, DEVICE_WRITES, err))
+  if (!prepare_access(from, NULL, DEVICE_READS, err) ||
+      !prepare_access(array, NULL, DEVICE_WRITES, err))
     return false;
-  return array_shares_memory(array, from) ? copy_to_other_cells(array, from, err)
+  return array_shares_memory(array, from) ? copy_overlapping(array, from, err)
                                           : copy_all(array, from, err);
 }
 
@@ -348,7 +351,8 @@ static bool check_count(Array *array, int64_t count, Error *err) {
 }
 
 bool array_read(Array *array, double *values, int64_t count, Error *err) {
-  if (!check_count(array, count, err) || !reach(array, NULL, DEVICE_READS, err)) return false;
+  if (!check_count(array, count, err) || !prepare_access(array, NULL, DEVICE_READS, err))
+    return false;
   int64_t length = row_length(array), parts = type_parts(array->type);
   Walk walk = walk_begin(array);
   for (int64_t n = 0; n < array->count; n += length, walk_row(&walk))
@@ -361,7 +365,8 @@ bool array_read(Array *array, double *values, int64_t count, Error *err) {
 }
 
 bool array_read_i64(Array *array, int64_t *values, int64_t count, Error *err) {
-  if (!check_count(array, count, err) || !reach(array, NULL, DEVICE_READS, err)) return false;
+  if (!check_count(array, count, err) || !prepare_access(array, NULL, DEVICE_READS, err))
+    return false;
   Walk walk = walk_begin(array);
   for (int64_t n = 0; n < array->count; n++, walk_next(&walk))
     for (int k = 0; k < type_parts(array->type); k++) {
@@ -379,7 +384,7 @@ static RgValue value_of(Type type, const double *number, const int64_t *integer)
   return (RgValue){.kind = type_is(type, TYPE_U64) ? RG_VALUE_U64 : RG_VALUE_I64, .i64 = *integer};
 }
 
-static bool fit(const Array *array, const double *numbers) {
+static bool all_fit(const Array *array, const double *numbers) {
   int64_t parts = type_parts(array->type);
   for (int k = 0; k < parts; k++)
     if (!numbers_fit(part_of(array, k).type, numbers + k, parts, array->count)) return false;
@@ -401,9 +406,9 @@ static bool write_all(Array *array, const double *numbers, const int64_t *intege
                       Error *err) {
   char label[100];
   if (!check_count(array, count, err) || !check_writable(array, err) ||
-      !reach(array, NULL, DEVICE_WRITES, err))
+      !prepare_access(array, NULL, DEVICE_WRITES, err))
     return false;
-  if (numbers && !array->overlaps && fit(array, numbers)) {
+  if (numbers && !array->overlaps && all_fit(array, numbers)) {
     write_rows(array, numbers);
     return true;
   }
@@ -443,7 +448,7 @@ bool array_check_block(Array *array, int64_t size_bytes, Error *err) {
 }
 
 bool array_read_bytes(Array *array, void *bytes, int64_t size_bytes, Error *err) {
-  if (!array_check_block(array, size_bytes, err) || !reach(array, NULL, DEVICE_READS, err))
+  if (!array_check_block(array, size_bytes, err) || !prepare_access(array, NULL, DEVICE_READS, err))
     return false;
   memcpy(bytes, array->data, (size_t)size_bytes);
   return true;
@@ -461,7 +466,7 @@ bool array_put_remote(Array *array, const void *bytes, int64_t size_bytes, int32
 
 bool array_write_bytes(Array *array, const void *bytes, int64_t size_bytes, Error *err) {
   if (!array_check_block(array, size_bytes, err) || !check_writable(array, err) ||
-      !reach(array, NULL, DEVICE_WRITES, err))
+      !prepare_access(array, NULL, DEVICE_WRITES, err))
     return false;
   memcpy(array->data, bytes, (size_t)size_bytes);
   return true;

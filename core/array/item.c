@@ -9,10 +9,10 @@ typedef struct Item {
   Store *store;
   Type type;
   uint64_t size;  /* bytes of an element */
-  uint64_t words; /* a bit per word of an element: it is an array */
+  uint64_t words; /* a bit per 8-byte word of an element, set if the word holds an array */
 } Item;
 
-static bool begin(Item *item, Store *store, const char *type, Error *err) {
+static bool init_item(Item *item, Store *store, const char *type, Error *err) {
   *item = (Item){.store = store};
   if (!owner_check(store->owner, err) ||
       !type_read(&store->types, str_of(type ? type : ""), &item->type, err))
@@ -64,7 +64,8 @@ RtCounted *item_create(Store *store, const char *type, const int64_t *extents, i
                        Error *err) {
   Item item;
   int64_t count;
-  if (!begin(&item, store, type, err) || !count_elements(extents, rank, &count, err)) return NULL;
+  if (!init_item(&item, store, type, err) || !count_elements(extents, rank, &count, err))
+    return NULL;
   RtContext context = {.allocator = store->counted.rt};
   int64_t made =
       rt_array_new(&context, count, (int32_t)item.size, (int64_t)item.words, rank > 1 ? rank : 0);
@@ -79,7 +80,7 @@ RtCounted *item_create(Store *store, const char *type, const int64_t *extents, i
 RtCounted *item_slice(Store *store, RtCounted *counted, const char *type, int64_t first,
                       int64_t count, Error *err) {
   Item item;
-  if (!begin(&item, store, type, err) || !check_own(&item, counted, err)) return NULL;
+  if (!init_item(&item, store, type, err) || !check_own(&item, counted, err)) return NULL;
   RtContext context = {.allocator = store->counted.rt};
   int64_t made =
       rt_array_slice(&context, (int64_t)(uintptr_t)counted, first, count, (int32_t)item.size);
@@ -103,7 +104,7 @@ static void release_from(const Item *item, RtCounted *counted, uint64_t first) {
 bool item_resize(Store *store, RtCounted *counted, const char *type, int64_t count, Error *err) {
   Item item;
   uint64_t bytes, before = counted->size_bytes;
-  if (!begin(&item, store, type, err) || !check_own(&item, counted, err)) return false;
+  if (!init_item(&item, store, type, err) || !check_own(&item, counted, err)) return false;
   bool can_grow =
       (counted->flags & (RT_COUNTED_OWN | RT_COUNTED_PINNED | RT_COUNTED_LENT)) == RT_COUNTED_OWN;
   if (count < 0 || __builtin_mul_overflow((uint64_t)count, item.size, &bytes))
@@ -111,8 +112,8 @@ bool item_resize(Store *store, RtCounted *counted, const char *type, int64_t cou
                      (long long)count);
   if (!can_grow && bytes != before) return item_fail_length(err);
   if (!counted_reach(&store->counted, counted, NULL, 0, DEVICE_WRITES, err)) return false;
-  uint64_t twice = 2 * counted->capacity, room = bytes > twice ? bytes : twice;
-  if (bytes > counted->capacity && !rt_counted_reserve(counted, room) &&
+  uint64_t twice = 2 * counted->capacity, capacity = bytes > twice ? bytes : twice;
+  if (bytes > counted->capacity && !rt_counted_reserve(counted, capacity) &&
       !rt_counted_reserve(counted, bytes))
     return no_memory(&item, (uint64_t)count, err);
   if (bytes < before && item.words) release_from(&item, counted, bytes);
@@ -123,7 +124,8 @@ bool item_resize(Store *store, RtCounted *counted, const char *type, int64_t cou
 
 /* -- elements ---------------------------------------------------------------------------------- */
 
-static uint8_t *find(const Item *item, const RtCounted *counted, int64_t index, Error *err) {
+static uint8_t *find_element(const Item *item, const RtCounted *counted, int64_t index,
+                             Error *err) {
   uint64_t count = counted->size_bytes / item->size;
   if ((uint64_t)index < count) return counted->data + (uint64_t)index * item->size;
   error_set(err, RG_ERROR_INDEX_RANGE, "index %lld is outside an array of %llu elements",
@@ -131,7 +133,7 @@ static uint8_t *find(const Item *item, const RtCounted *counted, int64_t index, 
   return NULL;
 }
 
-static int parts(const Item *item) { return type_parts(item->type); }
+static int part_count(const Item *item) { return type_parts(item->type); }
 static bool is_array(const Item *item, int part) {
   return type_number_is_array(&item->store->types, item->type, part);
 }
@@ -146,11 +148,11 @@ bool item_get(Store *store, RtCounted *counted, const char *type, int64_t index,
   Item item;
   uint64_t bits[TYPE_MAX_NUMBERS] = {0};
   uint8_t *at = NULL;
-  if (!begin(&item, store, type, err) || !check_own(&item, counted, err) ||
-      !(at = find(&item, counted, index, err)))
+  if (!init_item(&item, store, type, err) || !check_own(&item, counted, err) ||
+      !(at = find_element(&item, counted, index, err)))
     return false;
   if (!counted_reach(&store->counted, counted, at, item.size, DEVICE_READS, err)) return false;
-  for (int k = 0; k < parts(&item); k++) {
+  for (int k = 0; k < part_count(&item); k++) {
     size_t size;
     const uint8_t *from = part_at(&item, at, k, &size);
     memcpy(&bits[k], from, size);
@@ -165,17 +167,17 @@ bool item_set(Store *store, RtCounted *counted, const char *type, int64_t index,
   Item item;
   uint64_t bits[TYPE_MAX_NUMBERS];
   uint8_t *at = NULL;
-  if (!begin(&item, store, type, err) || !check_own(&item, counted, err) ||
-      !(at = find(&item, counted, index, err)) ||
+  if (!init_item(&item, store, type, err) || !check_own(&item, counted, err) ||
+      !(at = find_element(&item, counted, index, err)) ||
       !vector_convert(store, item.type, value, bits, "an element of the array", err))
     return false;
-  for (int k = 0; k < parts(&item); k++) {
+  for (int k = 0; k < part_count(&item); k++) {
     const RtCounted *given = (const RtCounted *)(uintptr_t)bits[k];
     if (!is_array(&item, k) || !given) continue;
     if (!check_own(&item, given, err) || !check_reachable(&item, given, err)) return false;
   }
   if (!counted_reach(&store->counted, counted, at, item.size, DEVICE_WRITES, err)) return false;
-  for (int k = 0; k < parts(&item); k++) {
+  for (int k = 0; k < part_count(&item); k++) {
     size_t size;
     uint8_t *to = part_at(&item, at, k, &size);
     if (is_array(&item, k)) {
