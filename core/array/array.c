@@ -396,8 +396,7 @@ bool array_expose(Array *array, uint64_t *address, Error *err) {
 
 bool array_destroy(Array *array, const char *where, Error *err) {
   if (array->held ? !owner_check(array->object.owner, err) : !array_check(array, err)) return false;
-  array->destroyed_at =
-      heap_copy_text(array->store->heap, where ? where : "an unknown locate_elements");
+  array->destroyed_at = heap_copy_text(array->store->heap, where ? where : "an unknown place");
   if (!array->destroyed_at)
     return error_set(err, RG_ERROR_MEMORY,
                      "the host has no memory left to note where an array is destroyed");

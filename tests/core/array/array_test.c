@@ -104,6 +104,11 @@ static void other_memory(void) {
                 "an array of f32 was destroyed at here");
     rg_array_release(w);
     CHECK(released == 2);
+    w = wrap((RgWrap){.pointer = memory});
+    CHECK(rg_array_destroy(w, NULL) == 0);
+    CHECK_ERROR(rg_array_get(w, &index, 1, &value), "handle.destroyed",
+                "an array of f32 was destroyed at an unknown place");
+    rg_array_release(w);
   }
   TEST("a refused wrap releases nothing") {
     released = 0;
