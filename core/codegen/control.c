@@ -47,7 +47,9 @@ void control_if(Codegen *g, const IrInst *inst) {
                     end = block_new(g, "end");
   /* the assembler of a GPU orders blocks itself */
   bool is_likely = g->part != CODEGEN_GPU_TASKS && facts_is_bounds_check(inst->operands[0]);
-  (is_likely ? block_branch_mostly : block_branch)(g, condition, yes, no);
+  bool is_rare = g->part != CODEGEN_GPU_TASKS && facts_is_failed_bounds_check(inst->operands[0]);
+  if (is_rare) block_branch_mostly(g, build_not(g, condition), no, yes);
+  else (is_likely ? block_branch_mostly : block_branch)(g, condition, yes, no);
   block_enter(g, yes);
   region_emit(g, inst->regions[0]);
   block_jump(g, end);

@@ -160,6 +160,26 @@ bool facts_is_bounds_check(const IrInst *condition) {
   return is_bounds_check(condition, &budget);
 }
 
+/* Are the mask's lanes all those of the body that pass a bounds check? */
+static bool are_inside(const IrInst *mask, int *budget) {
+  if (mask->op != IR_MASK_AND) return is_bounds_check(mask, budget);
+  bool is_whole = mask->operands[0]->op == IR_PARAM || mask->operands[0]->op == IR_CONST;
+  return (is_whole || are_inside(mask->operands[0], budget)) &&
+         is_bounds_check(mask->operands[1], budget);
+}
+
+static bool are_outside(const IrInst *mask, int *budget) {
+  return mask->op == IR_BNOT && are_inside(mask->operands[0], budget);
+}
+
+bool facts_is_failed_bounds_check(const IrInst *condition) {
+  int budget = MOST_VISITS;
+  if (condition->op != IR_MASK_ANY) return false;
+  const IrInst *mask = condition->operands[0];
+  return are_outside(mask, &budget) ||
+         (mask->op == IR_MASK_AND && are_outside(mask->operands[1], &budget));
+}
+
 /* -- sums -------------------------------------------------------------------------------------- */
 
 const IrInst *facts_split_constant(const IrInst *value, int64_t *constant) {

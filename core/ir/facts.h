@@ -59,6 +59,8 @@ bool facts_is_frame_value(const IrInst *value);
 /* Is it a bounds check that passes add: `u32(index) < extent`, or several of them? It almost
  * certainly holds. */
 bool facts_is_bounds_check(const IrInst *condition);
+/* The same of lanes: is any of them outside? */
+bool facts_is_failed_bounds_check(const IrInst *condition);
 
 /* -- sums -------------------------------------------------------------------------------------- */
 

@@ -171,6 +171,15 @@ static void write_combined(Vectoriser *v, const IrInst *update) {
   vectorise_end(v, scope);
 }
 
+/* Does each lane compute the address of its update? Not where integers are updated: in straight
+ * code Zen 4 predicts that operands with the same index register have the same address, and
+ * recovers slowly. D-codegen-34. */
+static bool computes_address(const Vectoriser *v, const IrInst *update) {
+  const IrInst *address = update->operands[0];
+  return address->op == IR_OFFSET && vectorise_shape(v, address) == LANE_VARYING &&
+         !type_is_integer(update->operands[1]->type);
+}
+
 /* A group is written at its last update. */
 void vectorise_update(Vectoriser *v, const IrInst *update) {
   EachInsts insts = {0};
@@ -182,7 +191,7 @@ void vectorise_update(Vectoriser *v, const IrInst *update) {
     if (shape == LANE_UNIFORM && ir_lanes_combine(at)) {
       write_combined(v, at);
     } else if (at->shape != IR_SHAPE_RUNS) {
-      if (address->op == IR_OFFSET && shape == LANE_VARYING) vec_push(v->scratch, &insts, address);
+      if (computes_address(v, at)) vec_push(v->scratch, &insts, address);
       vec_push(v->scratch, &insts, at);
     }
   }

@@ -46,6 +46,15 @@ static const char TEXT_OF_KERNEL[] = "kernel k\n"
                                      "    %mirrored: i32 = sub %one, %parity\n"
                                      "    %bit: i32 = band %next, %one\n"
                                      "    %bit2: i32 = band %k, %one\n"
+                                     "    %each: i32x8 = const 3\n"
+                                     "    %first: u32x8 = convert %each\n"
+                                     "    %extent: u32x8 = const 64\n"
+                                     "    %inside: boolx8 = lt %first, %extent\n"
+                                     "    %all: boolx8 = const true\n"
+                                     "    %active: boolx8 = mask.and %all, %inside\n"
+                                     "    %others: boolx8 = bnot %active\n"
+                                     "    %some: bool = mask.any %active\n"
+                                     "    %failed: bool = mask.any %others\n"
                                      "  }\n"
                                      "}\n";
 
@@ -83,7 +92,9 @@ enum {
   PARITY3,
   MIRRORED,
   BIT,
-  BIT2
+  BIT2,
+  SOME_INSIDE = BIT2 + 8,
+  SOME_OUTSIDE
 };
 
 static const IrInst *at(const IrRegion *region, int number) {
@@ -131,6 +142,11 @@ static void test_checks(Values v) {
     CHECK(facts_is_bounds_check(at(v.body, CHECKS)));
     CHECK(!facts_is_bounds_check(at(v.body, LESS)));
     CHECK(!facts_is_bounds_check(at(v.body, OTHER)));
+  }
+  TEST("that some lanes are outside is the failure of a bounds check") {
+    CHECK(facts_is_failed_bounds_check(at(v.body, SOME_OUTSIDE)));
+    CHECK(!facts_is_failed_bounds_check(at(v.body, SOME_INSIDE)));
+    CHECK(!facts_is_failed_bounds_check(at(v.body, OTHER)));
   }
 }
 
