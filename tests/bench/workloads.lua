@@ -1,11 +1,11 @@
---- The workloads, one row each: its name, what it is, its arguments on all sides, those of the
---- smoke run, the checksum of that after one step, and options, which `of` may give to all rows of
---- a program: passes of so many `steps` (1), each from the first state; a relative `tolerance` of
---- checksums (1e-5); `measures`: a figure of its own in place of milliseconds; `whole`: one of the
---- whole programs.
+--- The workloads, one row each: name, description, arguments for all competitors, arguments of the
+--- smoke run and its checksum after one step, and options, which `of` may give to all rows of a
+--- program: `steps` (1) per pass, which starts from the first state; the relative `tolerance`
+--- (1e-5) of checksums; `measures`: the program returns its own figure instead of milliseconds;
+--- `whole`: it is one of the whole programs.
 local rows = {}
 
--- A new name lasts for the rows that follow, until the next.
+-- The program, and options, of the rows that follow.
 local program, defaults
 local function of(name, options) program, defaults = name, options or {} end
 local function row(name, what, args, small, sum, options)
@@ -57,8 +57,8 @@ row("few", "W7 += 1, 16 of 512 cells", "few", "few 16", 8192)
 row("one", "W7 += 1, one cell a leaf", "one", "one 16", 512)
 row("small", "W7 += 1, 128 small leaves, 64 launches", "small 32", "small 16", 1024, { steps = 64 })
 of "lookup"
-row("lookup", "reads anywhere, pointer", "pointer", "pointer 1000 10000", 0.494631679)
-row("lookup-hash", "reads anywhere, hash", "hash", "hash 1000 10000", 0.494631679)
+row("lookup", "random reads, pointer", "pointer", "pointer 1000 10000", 0.494631679)
+row("lookup-hash", "random reads, hash", "hash", "hash 1000 10000", 0.494631679)
 of("mpm2d", { steps = 50 })
 row("mpm", "W8 MLS-MPM, 8192, dense", "8192 128", "512 32", 0.600972553)
 row("mpm-sparse", "W8 MLS-MPM, 8192, sparse", "8192 128 8", "512 32 8", 0.600972553)

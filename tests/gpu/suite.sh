@@ -1,18 +1,18 @@
-# suite.sh - tests/run --gpu: what needs a GPU, and that is all of it where nothing can be built:
-# the driver's own tests, the Lua suite, the examples' checksums, compute-sanitizer over the sparse
-# specs where it is found, the bench, and what guesses should be. Sourced after
+# suite.sh - tests/run --gpu: everything that needs a GPU, also on machines where nothing can be
+# built: the driver's own tests, the Lua suite, the examples' checksums, compute-sanitizer over the
+# sparse specs (if it is found), the bench, and measurements for guesses. Sourced after
 # tests/support/suites.sh.
 #
-# Where LLVM's packages are, this tree is built; elsewhere, and with RG_BUNDLE=1, the bundle
-# build-gpu/bundle.tar.gz (tests/gpu/bundle) is unpacked. What it finds goes to GPU_RESULTS, or
-# tests/bench/results, line by line: log.txt, gpu.md, guesses.md; so it is there, too, when a
-# machine is taken away. What would begin later than GPU_SECONDS (540) after the start is left out,
-# and said. Specs and examples run side by side, GPU_JOBS (six) of them. GPU_SPECS, GPU_EXAMPLES:
-# these alone ("heat pointer"). To walk through it all without a GPU:
+# If LLVM's packages are installed, this tree is built; otherwise, and with RG_BUNDLE=1, the bundle
+# build-gpu/bundle.tar.gz (tests/gpu/bundle) is unpacked. Results are written to GPU_RESULTS, or to
+# tests/bench/results, line by line (log.txt, gpu.md, guesses.md), so that they are kept when the
+# machine is taken away. Parts that would begin later than GPU_SECONDS (540) after the start are
+# skipped, with a note. Specs and examples run in parallel, GPU_JOBS (six) at a time. GPU_SPECS and
+# GPU_EXAMPLES choose some of them ("heat pointer"). To try all of it without a GPU:
 # RG_CUDA_DRIVER=build/tests/cuda/libcuda.so.1 SMALL=1 RG_BUNDLE=1 tests/run --gpu
 
 sparse_specs="pointer bitmasked activation list hash collection"
-# What a GPU does first, so that a minute says much; then come all others, by their names.
+# The most important specs run first, so that one minute shows much; then all others, by name.
 first_specs="heat kernel cuda_bits update loop sum $sparse_specs"
 
 use_bundle() {
@@ -36,17 +36,17 @@ use_bundle() {
 
 # Is there time for one more?
 has_time() { # NAME
-  [ $SECONDS -lt "$gpu_end" ] || { say "left out, as time is over: $1"; false; }
+  [ $SECONDS -lt "$gpu_end" ] || { say "skipped, as time is over: $1"; false; }
 }
 
-# So many seconds, or as many as are left until a machine that is lent for ten minutes is taken.
+# The given number of seconds, or fewer if the machine, which is lent for ten minutes, goes earlier.
 at_most() { # SECONDS
   local left=$((gpu_end + 45 - SECONDS))
   echo $((left < 1 ? 1 : left < $1 ? left : $1))
 }
 
-# gpu_side_by_side KIND NAME ..: job_KIND of each name, a job of its own; what has no time left ends
-# at once.
+# gpu_side_by_side KIND NAME ..: runs job_KIND for each name in parallel; a job without remaining
+# time ends at once.
 gpu_side_by_side() {
   local kind="$1" name jobs=""
   shift
@@ -57,14 +57,14 @@ gpu_side_by_side() {
   at_once=${GPU_JOBS:-6} side_by_side $jobs
 }
 
-job_gpu_spec() { # so that one that hangs costs its own two minutes
+job_gpu_spec() { # a spec that hangs costs only its own two minutes
   local filter_out="#cpu" busted_seconds specs="tests/lua/$1_spec.lua"
   busted_seconds=$(at_most 120)
   run_busted "lua, on the GPU, $1" RG_ARCH=cuda RG_ASYNC=off
 }
 
-# Left out are those about a processor's instructions and about the driver that executes PTX, and
-# with a bundle those about what only a build has.
+# Left out are specs about a processor's instructions and about the driver that executes PTX, and
+# with a bundle those that need a build.
 run_gpu_specs() {
   local all left="speed|cuda"
   [ "$build" = "$root/build-gpu/bundle" ] && left="$left|abi|cache|console|newcomer|program|readme"
@@ -81,8 +81,8 @@ job_gpu_example() {
     bash "$root/tests/examples/check" "$1"
 }
 
-# As they are they take a processor's time, or a GPU's: the driver that executes PTX runs some of
-# them, very small.
+# Examples are sized for processors and GPUs: the driver that executes PTX runs only some of them,
+# at very small sizes.
 run_gpu_examples() {
   if [ "${SMALL:-}" = 1 ]; then
     busted_seconds=600 specs="tests/lua/gallery_spec.lua" \
@@ -92,7 +92,7 @@ run_gpu_examples() {
   gpu_side_by_side gpu_example ${GPU_EXAMPLES:-$(cut -d ' ' -f 1 "$root/tests/examples/checksums")}
 }
 
-find_gpu() { # says why there is none
+find_gpu() { # prints why there is none
   local answer
   answer=$(luajit -e 'local rg = require "regolith"
     local ok, err = pcall(rg.init, { arch = "cuda" })
@@ -121,7 +121,7 @@ run_compute_sanitizer() {
   done
 }
 
-# As its driver says.
+# As its driver reports it.
 gpu_name() {
   luajit -e 'local ffi = require "ffi"
     ffi.cdef "int cuInit(unsigned); int cuDeviceGetName(char *, int, int);"
@@ -131,7 +131,7 @@ gpu_name() {
     end' 2>/dev/null
 }
 
-# gpu_table NAME FILE SCRIPT: what the script says, as it says it.
+# gpu_table NAME FILE SCRIPT: writes the output of the script to the file, line by line.
 gpu_table() {
   local file="$gpu_results/$2" gpu begin=$EPOCHREALTIME
   has_time "$1" || return
@@ -147,7 +147,7 @@ gpu_table() {
   fi
 }
 
-# What is said is kept, too, at once, where the results go elsewhere.
+# If results go elsewhere, the output is also stored there, at once.
 keep_log() {
   [ -n "${GPU_RESULTS:-}" ] || return
   : >"$gpu_results/log.txt"

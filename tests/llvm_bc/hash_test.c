@@ -235,7 +235,7 @@ int main(void) {
     }
   }
   for (int axes = 1; axes <= MOST_AXES; axes++)
-    TEST("lanes of a hash find, create and remove the same cells as single iterations")
+    TEST("lanes of a hash find, create and remove what iterations alone do")
   test_lanes(axes);
   for (int axes = 1; axes <= MOST_AXES; axes++)
     TEST("cells that fill enough of a box are found by their position in it") test_box(axes);

@@ -1,18 +1,18 @@
-# failures.sh - which tests failed, one line each, so that the end of a log tells. Suites add theirs
-# to the file `failures`; tests/run prints it before its last line. Sourced by tests/run.
+# failures.sh - collects the failed tests, one line each, so that the end of a log suffices. Suites
+# append to the file `failures`, which tests/run prints before its last line. Sourced by tests/run.
 
 failures=$(mktemp)
 trap 'rm -f "$failures"' EXIT
 
-# note_failures SUITE < LINES: each with the name of the suite. Jobs that run in parallel append to
-# one file, and a line is one write.
+# note_failures SUITE < LINES: appends each line with the name of the suite. Jobs run in parallel
+# and append to one file, so each line is a single write.
 note_failures() {
   local line
   while IFS= read -r line; do printf '%s: %s\n' "$1" "$line" >>"$failures"; done
 }
 
-# What a test program printed: a failed test begins with `not ok: NAME`, and the next line says what
-# was wrong, unless it is that of another test.
+# The failures in the log of a test program: a failed test prints `not ok: NAME`, and the next line
+# says what was wrong, unless it belongs to another test.
 failures_of_counted() { # LOG
   awk '
     function flush() { if (name != "") print substr(name, 1, 500); name = "" }
@@ -22,8 +22,8 @@ failures_of_counted() { # LOG
     END { flush() }' "$1"
 }
 
-# What busted printed: `Failure -> FILE @ LINE`, the name of the test, and the message up to an
-# empty line. An error outside of a test has its message first.
+# The failures in busted's log: `Failure -> FILE @ LINE`, the name of the test, and the message up
+# to an empty line. An error outside of a test begins with its message.
 failures_of_busted() { # LOG
   awk '
     function flush() { if (text != "") print substr(text, 1, 500); text = "" }

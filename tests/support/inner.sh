@@ -1,7 +1,8 @@
-# inner.sh - what one runs while working on a change: `--quick` what a change usually breaks,
-# `--changed` what the files that differ from main can break. Sourced after suites.sh.
+# inner.sh - the tests to run while working on a change: `--quick` runs those that a change usually
+# breaks, `--changed` those that the files that differ from main can break. Sourced after suites.sh.
 
-# Compiled as a new user has it; C rooms but llvm_bc, whose tests count minutes of threads.
+# Lint of changed files, the Lua suite in its first setting, and all C rooms except llvm_bc, whose
+# tests of threads take minutes.
 run_quick() { # BUILD
   local wanted compiled
   compiled=$(mktemp -d)
@@ -17,7 +18,7 @@ changed_files() {
   } | sort -u)
 }
 
-# The C rooms that one of the files belongs to, and those whose declaration names such a room.
+# The C rooms of these files, and the rooms that declare one of them as used.
 changed_rooms() { # FILE ..
   local room user
   for room in $(printf '%s\n' "$@" | sed -nE -e 's#^(tests/)?core/(\w+)/.*#\2#p' \
@@ -61,7 +62,7 @@ run_changed() { # BUILD
   wanted=$(changed_rooms $files)
   jobs=$(changed_jobs $files)
   specs=$(printf '%s\n' "$files" | grep -E '^tests/lua/\w+_spec\.lua$' | tr '\n' ' ')
-  case " $jobs " in *" lua_threads "*) specs="" ;; esac # which runs them all
+  case " $jobs " in *" lua_threads "*) specs="" ;; esac # that job runs all specs
   [ -n "$specs" ] && run_busted "lua, changed specs" RG_X=
   [ -n "$wanted" ] || jobs=$(printf ' %s' "$jobs" | sed 's/ c / /')
   lint_changed=1 specs="" side_by_side $jobs

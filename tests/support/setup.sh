@@ -4,12 +4,12 @@
 build="${RG_BUILD:-$root/build}"
 packages="build-essential clang-19 llvm-19-dev lld-19 libclang-rt-19-dev luajit \
 libluajit-5.1-dev libpng-dev libzstd-dev zlib1g-dev cmake ninja-build pkg-config"
-# file: what cpack asks about libraries
+# file: cpack calls it for each library
 test_packages="lua-busted lua-check lcov clang-tidy-19 clang-format-19 file"
-# What some tests use, which skip where it is missing: tried, and no failure.
-# for windows: SDL2, the controls in them, and the same in a browser
+# Used by some tests, which are skipped without it: installing it may fail.
+# for windows: SDL2, controls, and windows in a browser
 window_packages="libsdl2-2.0-0 libimgui-dev libmicrohttpd12"
-# what the toolbox opens: SuiteSparse, which is slow with Debian's plain BLAS, ARPACK, FFTW
+# opened by the toolbox: SuiteSparse (slow with Debian's plain BLAS), ARPACK, FFTW
 library_packages="libcholmod3 libumfpack5 libopenblas0-serial libarpack2 libfftw3-single3 \
 libfftw3-double3"
 optional_packages="openmpi-bin libopenmpi-dev $window_packages xvfb xdotool ffmpeg openexr love \
@@ -18,7 +18,7 @@ fonts-dejavu-core libjavascriptcoregtk-4.0-bin $library_packages"
 
 say() { printf '%s\n' "$*" >&2; }
 
-# Those of the named Debian packages that are not installed.
+# Prints those of the named Debian packages that are not installed.
 missing_of() {
   local package
   for package in "$@"; do
@@ -27,7 +27,7 @@ missing_of() {
   done
 }
 
-# What comes before a command that asks for root; empty where one is.
+# Prints the prefix of a command that needs root, such as sudo; nothing if we are root.
 as_root() { [ "$(id -u)" = 0 ] || printf sudo; }
 
 # apt_install [OPTION ..] PACKAGE ..
@@ -49,7 +49,7 @@ install_missing() {
   }
 }
 
-# Likewise, where they come within three minutes: what is stopped is the download, not dpkg.
+# Likewise, if the download takes at most three minutes; dpkg itself is never interrupted.
 install_optional() {
   local missing
   missing=$(missing_of "$@")
@@ -60,7 +60,7 @@ install_optional() {
     say "not installed, and what needs them is skipped:$missing"
 }
 
-# CMake writes the names of both folders into what it makes; a moved clone has others.
+# CMake's files contain the paths of both folders, which differ after a clone was moved.
 is_configured_here() { # FOLDER
   local source folder
   source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$1/CMakeCache.txt")
@@ -68,8 +68,8 @@ is_configured_here() { # FOLDER
   [ "$source" -ef "$root" ] && [ "$folder" -ef "$1" ]
 }
 
-# configure_and_build FOLDER [CMAKE OPTION ..]: quick when nothing changed. `targets` names what to
-# build; empty: all.
+# configure_and_build FOLDER [CMAKE OPTION ..]: quick if nothing changed. `targets` has the targets
+# to build; all if empty.
 configure_and_build() {
   local folder="$1"
   shift
@@ -94,11 +94,11 @@ configure_and_build() {
     say "the build failed; all of its output is in $log"
     return 1
   }
-  # programs that an earlier tree had: a test is what is found there
+  # programs of tests that no longer exist; every program found there is run
   ninja -C "$folder" -t cleandead >/dev/null
 }
 
-# What a script needs to find the module and the library of this tree.
+# Sets the variables by which a script finds the module and the library of this tree.
 export_paths() {
   export LUA_PATH="$root/lua/?.lua;$root/lua/?/init.lua;;"
   export RG_LIBRARY="$build/libregolith.so"

@@ -1,8 +1,8 @@
 # suites.sh - the suites that tests/run knows; each adds to `passed` and `failed`. Sourced after
 # setup.sh.
 
-export RG_QUICK=off # baseline code is tested by name: nothing is compiled twice
-export RG_VERIFY=1 # a pass that breaks the IR fails the test that met it
+export RG_QUICK=off # only tests of baseline code turn it on; otherwise nothing is compiled twice
+export RG_VERIFY=1 # a pass that breaks the IR fails the test that ran it
 
 passed=0
 failed=0
@@ -10,7 +10,7 @@ busted=/usr/bin/busted
 # Every folder of C tests: tests/core/<room>, and the others that the build knows.
 c_rooms=$(cd "$root/tests" && for path in core/*/ */CMakeLists.txt; do
   basename "${path%/CMakeLists.txt}"
-done | sort -u | grep -vx aarch64 | tr '\n' ' ') # which only --arm64 runs
+done | sort -u | grep -vx aarch64 | tr '\n' ' ') # only --arm64 runs aarch64
 all_rooms="${c_rooms}lua examples bench install windows lint"
 
 is_known_room() {
@@ -84,7 +84,7 @@ run_counted() {
   rm -f "$log"
 }
 
-# Of what the helper wrote of a suite's progress: the six specs that took most processor time.
+# The six specs that took most processor time, from the progress file that the helper wrote.
 costliest_specs() { # PROGRESS
   awk -F '\t' '
     { used[spec] += $1 - last; last = $1; spec = $2 }
@@ -93,9 +93,9 @@ costliest_specs() { # PROGRESS
     sort -k 2 -rn | head -n 6 | paste -s -d , | sed 's/,/, /g'
 }
 
-# busted counts in words of its own; `N successes / N failures / N errors / N pending`. What counted
-# memory that is still held at the end of a runtime counts as a failure, too. If busted itself ends
-# early, the last line of `progress`, to which the helper writes, names the test that ran.
+# busted prints counts in its own format, `N successes / N failures / N errors / N pending`. Counted
+# memory that is still held at the end of a runtime is a failure, too. If busted itself ends early,
+# the last line of `progress`, which the helper writes, names the test that was running.
 run_busted() {
   local name="$1" log line progress begin=$EPOCHREALTIME used why="" held
   shift
@@ -143,14 +143,14 @@ run_c_tests() { # BUILD ROOMS [PROGRAMS], or all programs
   done
 }
 
-# What kernels of the bench cost on a GPU, by counts and by the assembler.
+# The cost of the bench's kernels on a GPU, by executed instructions and by the assembler.
 job_figures() {
   remember_compiles
   run_counted "cuda, figures of the bench" luajit "$root/tests/cuda/figures.lua"
 }
 
-# assemble NAME FOLDER EVERY OF: PTX that a suite has left there; under stress all of it, for both
-# GPUs.
+# assemble NAME FOLDER EVERY OF: assembles PTX that a suite has left there; under --stress all of
+# it, for both GPUs.
 assemble() {
   local every="$3" of="$4" targets=alternate
   [ -n "${stress:-}" ] && every=1 of=1 targets=both
@@ -158,13 +158,13 @@ assemble() {
   rm -rf "$2"
 }
 
-# side_by_side NAME ..: `at_once` jobs, or one more than there are processors, since one that waits
-# for ranks, terminals or files leaves its processor idle; each is a function `job_<name>` in a
-# shell of its own. What a job says comes whole, when it ends.
+# side_by_side NAME ..: runs jobs in parallel, `at_once` of them, or one more than there are
+# processors, since a job that waits for ranks, terminals or files leaves its processor idle. Each
+# is a function `job_<name>` in a subshell, whose output is printed as a whole when it ends.
 side_by_side() {
   local folder name at_once=${at_once:-$(($(nproc) + 1))} p f
   folder=$(mktemp -d)
-  trap 'trap - TERM; kill 0; exit 130' INT TERM # a shell's jobs would go on
+  trap 'trap - TERM; kill 0; exit 130' INT TERM # background jobs would continue otherwise
   for name in "$@"; do
     while [ "$(jobs -rp | wc -l)" -ge "$at_once" ]; do wait -n; done
     (
@@ -185,9 +185,8 @@ side_by_side() {
   rm -rf "$folder"
 }
 
-# What a job runs compiles with the compiler of the tests, which remembers what jobs of the same run
-# have compiled (tests/compiler). Sanitizer builds, C tests and the installed product have the real
-# one.
+# Jobs compile with the caching compiler of the tests, which keeps what jobs of the same run have
+# compiled (tests/compiler). Sanitizer builds, C tests and the installed product use the real one.
 remember_compiles() {
   [ -n "${compiled:-}" ] || return
   export RG_COMPILER="$build/tests/compiler/libregolith-codegen.so" RG_COMPILED="$compiled"
@@ -200,12 +199,12 @@ specs_of() { # SETTING
   spec_files $(sed -nE "s/^([a-z_]+) +[S1LC]*$1[S1LC]* .*/\1/p" "$root/tests/support/specs.txt")
 }
 
-# Every second one of the files on standard input. The two longest runs are two processes each, as
-# Lua's collector goes through all that earlier tests have left.
+# Every second one of the files on standard input. The two longest runs are two processes each,
+# since Lua's collector traverses everything that earlier tests have left.
 every_second() { # 0 or 1
   tr ' ' '\n' | grep . | awk "NR % 2 == $1" | tr '\n' ' '
 }
-# Where the suite runs once more, fewer random kernels do, which the first run has compiled.
+# In further settings the fuzzers make fewer random kernels, which the first run has compiled.
 job_lua_odd() {
   local specs
   remember_compiles
@@ -231,7 +230,7 @@ job_lua_stressed() {
     RG_FUZZ_KERNELS=${RG_FUZZ_KERNELS:-8} RG_SEED=${RG_SEED:-7} \
     RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks
 }
-job_lua_arch() { # without what is a matter of compiled code
+job_lua_arch() { # without tests that are about compiled code
   local filter_out="#compiled" specs
   specs=$(specs_of L) run_busted "lua, arch lua" RG_ARCH=lua
 }
@@ -242,14 +241,14 @@ job_lua_lanes() {
     run_busted "lua, in lanes wherever possible" RG_FUZZ_KERNELS=${RG_FUZZ_KERNELS:-8} \
       RG_STRESS=force_lanes,force_streams
 }
-job_lua_trials() { # another way each time
+job_lua_trials() { # each launch runs in another way
   local specs
   remember_compiles
   specs=$(spec_files fuzzer fuzzer_array update sum loop list pointer model tune counted_handle) \
     run_busted "lua, launches as trials" RG_TUNE=always RG_THREADS=4 \
       RG_FUZZ_KERNELS=${RG_FUZZ_KERNELS:-8}
 }
-job_lua_ways() { # parts of it, in other ways that launches also take
+job_lua_ways() { # some specs, in ways that launches seldom take
   local specs
   remember_compiles
   specs=$(spec_files array array_kernel pointer list kernel node_loop bitmasked) \
@@ -268,14 +267,14 @@ job_lua_switches() { # the whole suite
   done
 }
 
-# On a GPU that tests/cuda executes; without what only a CPU does.
+# On the GPU that tests/cuda simulates; without tests that are for a CPU only.
 on_cuda() { # NAME [VARIABLE=VALUE ..]
   local name="lua, arch cuda$1" filter_out="#cpu"
   shift
   run_busted "$name" RG_ARCH=cuda RG_ASYNC=off \
     "RG_CUDA_DRIVER=$build/tests/cuda/libcuda.so.1" RG_FUZZ_KERNELS=5 "$@"
 }
-half_on_cuda() { # 0 or 1, and what the half is called
+half_on_cuda() { # 0 or 1, and a name for the half
   local ptx specs
   remember_compiles
   ptx=$(mktemp -d)
@@ -292,7 +291,7 @@ job_cuda_ways() { # trees that grow and shrink, under three schedules
   specs=$(spec_files sum list tune) on_cuda ", launches as trials" RG_TUNE=always
   specs=$(spec_files activation bitmasked collection counted_copies list pointer)
   on_cuda ", schedule 2" PTX_SEED=2
-  specs=$(spec_files list) on_cuda ", schedule 3" PTX_SEED=3 # which looks for errors at once
+  specs=$(spec_files list) on_cuda ", schedule 3" PTX_SEED=3 # list specs expect errors at once
   specs=$(spec_files activation bitmasked collection counted_copies pointer)
   on_cuda ", schedule 3, launches queued" PTX_SEED=3 RG_ASYNC=on
 }
@@ -328,8 +327,8 @@ bless_goldens() {
   luajit "$root/tests/cuda/figures.lua" --bless
 }
 
-# What takes longest begins first, so that no long job is left at the end, and most of what the
-# first four compile, later ones need.
+# The longest jobs begin first, so that none of them is left at the end, and since later jobs need
+# most of the kernels that the first four compile.
 run_suites() { # BUILD ROOMS
   local wanted="$2" jobs="" compiled
   compiled=$(mktemp -d)
@@ -340,7 +339,7 @@ run_suites() { # BUILD ROOMS
   wants "$2" llvm_bc && jobs="$jobs address thread"
   wants "$2" lua && jobs="$jobs lua_stressed lua_arch"
   wants "$2" lint && jobs="$jobs lint"
-  # where the tools are: they are half a gigabyte
+  # if the tools are installed, which take half a gigabyte
   { case " $2 " in *" windows "*) true ;; *) [ -z "$2" ] && has_windows ;; esac; } &&
     jobs="$jobs windows"
   wants "$2" install && jobs="$jobs install"
@@ -354,9 +353,9 @@ run_suites() { # BUILD ROOMS
 
 job_c() { run_c_tests "$build" "$wanted"; }
 
-# C tests under sanitizers: in each run those of what threads share; `tests/run --sanitize` sets the
-# rooms that it was given, or none for all, and builds all of their targets. The thread sanitizer
-# has nothing to say of programs with one thread.
+# C tests under sanitizers: each run tests the rooms in which threads interact; `tests/run
+# --sanitize` sets the rooms that it was given, or none for all, and builds all of their targets.
+# Programs without threads are not run under the thread sanitizer.
 sanitized_rooms="thread llvm_bc device server"
 sanitized_threads="test_thread_pool test_rt test_rt_heap_gpu test_rt_thread test_rt_counted \
 test_rt_race test_rt_mask test_rt_list test_device test_server_queue test_server_order \
@@ -366,7 +365,7 @@ sanitized_singles="test_rt_budget test_rt_random test_rt_hash test_rt_valid"
 job_address() { run_sanitizer address,undefined "$(echo $sanitized_threads $sanitized_singles)"; }
 job_thread() { run_sanitizer thread "$sanitized_threads"; }
 
-# run_sanitizer KIND PROGRAMS: the runtime's bitcode is that of the plain build.
+# run_sanitizer KIND PROGRAMS: uses the runtime's bitcode of the plain build.
 run_sanitizer() {
   local kind="$1" folder="$build-${1%%,*}"
   targets="${2:+rt_bitcode $2}" configure_and_build "$folder" -DRG_SANITIZE="$kind" \
@@ -398,9 +397,9 @@ run_tidy() {
     else add 1 0 "static analyzer"; fi
 }
 
-# run_fuzz: every target for FUZZ_SECONDS (60) seconds from its kept inputs, under address and
-# undefined; what breaks one stands in build-fuzz/<target>: name it well, put it into
-# tests/fuzz/corpus/<target>, and mend the room.
+# run_fuzz: runs every target for FUZZ_SECONDS (60) seconds from its kept inputs, under the address
+# and undefined sanitizers. An input that breaks one is in build-fuzz/<target>: give it a good name,
+# move it to tests/fuzz/corpus/<target>, and fix the room.
 run_fuzz() {
   local folder="$root/build-fuzz" target all="" seconds="${FUZZ_SECONDS:-60}"
   for target in $(sed -nE 's/^rg_fuzz\((\w+) .*/\1/p' "$root/tests/fuzz/CMakeLists.txt");
@@ -430,7 +429,7 @@ run_fuzz() {
   run_without
 }
 
-# run_without: random kernels, each pass left out in turn, as many as FUZZ_KERNELS (100) a kind.
+# run_without: runs FUZZ_KERNELS (100) random kernels of each kind, with each pass left out in turn.
 run_without() {
   local pass
   configure_and_build "$build" || { add 0 1 "build"; return; }
@@ -453,12 +452,13 @@ run_coverage() {
   find "$folder" -name '*.gcda' -delete
   rm -f "$folder"/lua.*.info
   run_c_tests "$folder" "$rooms"
-  # left out: tests of garbage and symbols, which the counting itself brings, and specs of minutes
+  # left out: tests of garbage and of symbols, which counting itself adds, and specs that take
+  # minutes
   local specs filter_out="#uncounted"
   specs=$(cd "$root" && ls tests/lua/*_spec.lua | grep -vE 'soak|fuzzer|model_spec')
   run_busted "lua, counted" RG_THREADS=4 RG_COVERAGE="$folder/lua" \
     LUA_INIT="@$root/tests/support/coverage.lua"
-  filter_out="#%w*co" # that, and what is a matter of compiled code
+  filter_out="#%w*co" # those, and tests that are about compiled code
   specs=$(cd "$root" && ls \
     tests/lua/{oracle,vector,kernel,function,arithmetic,static,tree,rescale,loop,offset}_spec.lua \
     tests/lua/{field,result,error,node_loop,list,language,layout,kinds}_spec.lua \
@@ -470,7 +470,7 @@ run_coverage() {
   lcov $quiet -e "$folder/c.info" "$root/core/*" "$root/llvm_bc/*" "$root/lua/*" -o \
     "$folder/c.info" 2>/dev/null
   local parts=(-a "$folder/c.info") part
-  for part in "$folder"/lua.*.info; do # of Lua, too, only this tree's: some tests run a copy
+  for part in "$folder"/lua.*.info; do # only files of this tree, since some tests run a copy
     [ -f "$part" ] && lcov $quiet -e "$part" "$root/lua/*" -o "$part" 2>/dev/null &&
       [ -s "$part" ] && parts+=(-a "$part")
   done

@@ -1,20 +1,20 @@
---- contender: one process of a workload, which waits on a pipe until it is asked.
+--- contender: one process of a workload, which waits on a pipe for commands.
 ---
 ---     driver              contender
----                    <--  ready            set up, and warm after a first pass
+---                    <--  ready            initialised, and warm after a first pass
 ---     go 3           -->                   three passes, each from the first state
 ---                    <--  12.5             milliseconds per step (or what `measure` returns)
 ---     checksum       -->
----                    <--  0.123            of the state that the last pass left
+---                    <--  0.123            of the state after the last pass
 ---
---- Its lines begin with `bench: `; all others are the program's own and ignored.
+--- Its answers begin with `bench: `; other output of the program is ignored.
 local machine = require "machine"
 local contender = {}
 contender.__index = contender
 
 local count = 0
 
---- Starts `command` (words of a shell) without waiting for it: `ready` does.
+--- Starts `command` (a shell command) without waiting for it: `ready` waits.
 function contender.start(who, command, options)
   count = count + 1
   local self = setmetatable({ who = who, figures = {} }, contender)
@@ -42,7 +42,7 @@ end
 
 function contender:ready() return self:answer() == "ready" end
 
---- The number that answers; an error where the process ended instead.
+--- Returns the number of the answer; an error if the process ended instead.
 function contender:ask(question)
   self.questions:write(question, "\n")
   self.questions:flush()
@@ -51,7 +51,7 @@ function contender:ask(question)
   return tonumber(text)
 end
 
---- One window of so many passes: the figure, and how many processors others kept busy meanwhile.
+--- Runs one window of passes; returns the figure, and how many processors others used meanwhile.
 function contender:window(passes)
   local before = machine.busy(self.process)
   local figure = self:ask("go " .. passes)

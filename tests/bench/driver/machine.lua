@@ -1,5 +1,5 @@
---- machine: what /proc tells about the processors, and who used them.
-local machine = { tick = 0.01 } -- seconds; Linux counts in these
+--- machine: the use of the processors, from /proc.
+local machine = { tick = 0.01 } -- seconds; Linux's unit
 
 local function words(path, pattern)
   local file = io.open(path)
@@ -13,7 +13,7 @@ end
 --- Seconds since the machine started.
 function machine.now() return words("/proc/uptime", "%S+")[1] or 0 end
 
---- Seconds of processor time that all have used, and that `process` has, with its children.
+--- Seconds of processor time that all processes have used, and `process` with its children.
 function machine.busy(process)
   -- user nice system idle iowait irq softirq steal
   local all = words("/proc/stat", "cpu +([^\n]*)")
@@ -26,7 +26,7 @@ function machine.busy(process)
   }
 end
 
---- How many processors others kept busy between two such readings, stolen time included.
+--- How many processors others used between two such readings, including stolen time.
 function machine.foreign(before, after)
   local seconds = math.max(after.at - before.at, machine.tick)
   return math.max(0, (after.all - before.all) - (after.own - before.own)) / seconds

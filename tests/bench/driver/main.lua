@@ -1,4 +1,4 @@
---- main: reads the command line that ../run hands on, and prints the table.
+--- main: reads the command line that ../run passes on, and prints the table.
 local workloads, machine = require "workloads", require "machine"
 local row, stat, contender = require "row", require "stat", require "contender"
 
@@ -8,7 +8,7 @@ local config = {
 }
 for peer in (os.getenv "BENCH_PEERS" or ""):gmatch "%S+" do config.peers[peer] = true end
 
---- The program in C: for AVX-512 where there is such a one and the machine has it.
+--- The program in C: the one for AVX-512 if it exists and the machine supports it.
 function config.native(program)
   for _, name in ipairs { program .. "_avx512", program } do
     local path = ("%s/%s"):format(config.folder, name)
@@ -41,7 +41,7 @@ if not threads[1] then
   threads = cores > 1 and { 1, cores } or { 1 }
 end
 
---- A name wants the workload of that name, or all of that program.
+--- A name selects the workload of that name, or all workloads of that program.
 local function is_wanted(workload)
   for _, name in ipairs(wanted) do
     if name == workload.name or name == workload.program then return true end
@@ -49,7 +49,7 @@ local function is_wanted(workload)
   return #wanted == 0
 end
 
--- -- each workload once, ours alone, at its smallest size, beside the committed checksum ----------
+-- -- smoke: our workloads once, at their smallest size, compared with committed checksums ---------
 
 local function run_smoke()
   local passed, failed = 0, 0

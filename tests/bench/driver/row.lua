@@ -1,4 +1,4 @@
---- row: one workload on so many threads: its contenders run in turn, window by window.
+--- row: one workload on one number of threads: its contenders run in turn, window by window.
 local contender, machine, stat = require "contender", require "machine", require "stat"
 local row = {}
 
@@ -35,7 +35,7 @@ local function start(workload, threads, config)
   for _, one in ipairs(list) do
     if one:ready() then
       ready[#ready + 1] = one
-    else -- in silence: it has no such phase
+    else -- without a message: it does not have this workload
       if one.died ~= "" then failed[#failed + 1] = ("%s ended: %s"):format(one.who, one.died) end
       one:stop()
     end
@@ -43,7 +43,7 @@ local function start(workload, threads, config)
   return ready, failed
 end
 
---- A figure may stand only beside an equal checksum; `workload.tolerance` is relative.
+--- A figure is shown only if checksums agree; `workload.tolerance` is relative.
 local function compare_sums(list, workload)
   local first = list[1].sum
   for _, one in ipairs(list) do
@@ -55,7 +55,7 @@ local function compare_sums(list, workload)
   end
 end
 
---- One window, once more while others keep the machine busy; the quietest one counts.
+--- Runs a window, and repeats it while others keep the machine busy; the quietest one counts.
 local function quiet_window(one, config)
   local best, least = nil, math.huge
   for _ = 1, config.tries do
@@ -85,8 +85,8 @@ local function measure(list, workload, config)
   end
 end
 
---- `{ ours, peer, native }`, each `{ who, median, ratio, low, high }`, with ratios of its figure to
---- ours; or nil and why there is none.
+--- Returns `{ ours, peer, native }`, each `{ who, median, ratio, low, high }`, with ratios of its
+--- figure to ours; or nil and the reason why there are none.
 function row.run(workload, threads, config)
   local list, failed = start(workload, threads, config)
   local is_ours = list[1] and list[1].who == "ours"

@@ -1,6 +1,6 @@
--- activate.lua - W4 and W5: touches of cells anywhere in a sparse cube of 8^3 leaves, with a bit
--- per cell, without, or found by a hash: where nothing exists (touch), where all does (revisit),
--- and all leaves dropped, collected and touched again (cycle; drop: without the touching).
+-- activate.lua - W4 and W5: writes to random cells of a sparse cube of 8^3 leaves, with a bit per
+-- cell, without bits, or found by a hash: the leaves do not exist (touch), all exist (revisit), or
+-- all are deactivated, collected and written again (cycle; drop: without the writes).
 -- usage: activate touch|revisit|cycle|drop bitmasked|dense|hash [root nodes per axis] [touches]
 local rg, bench = require "regolith", require "bench"
 local phase, kind, root, count = bench.arguments("touch", "bitmasked", 64, 4194304)

@@ -1,11 +1,11 @@
---- bench: what our programs share: their arguments, numbers to begin with, and the answers to
---- the driver, which ../driver/contender.lua asks for line by line.
+--- bench: what our programs share: arguments, initial numbers, and the answers to the commands of
+--- the driver (../driver/contender.lua).
 local rg = require "regolith"
 local bench = {}
 
 rg.init { threads = tonumber(os.getenv "THREADS" or 0) }
 
---- The words of the command line, each of its default's type.
+--- Returns the arguments of the command line, each with the type of its default.
 function bench.arguments(...)
   local values = { ... }
   for k, default in ipairs(values) do
@@ -23,7 +23,7 @@ function bench.noise(k)
   return rg.f32(rg.i32(bit.rshift(h, 8))) / 16777216
 end
 
---- Seconds: by the clock, or, on a machine that others keep busy, of processor time.
+--- Returns seconds: by the clock, or of processor time, for busy machines.
 bench.now = os.getenv "BENCH_CLOCK" == "processor" and os.clock or rg.time
 
 local function say(format, value)
@@ -31,8 +31,8 @@ local function say(format, value)
   io.flush()
 end
 
---- `program.start` makes the first state, `program.step` is what is timed, `program.checksum` tells
---- the state after STEPS steps. `program.measure`, in place of `step`, returns a figure of its own.
+--- `program.start` makes the first state, `program.step` is timed, `program.checksum` is computed
+--- from the state after STEPS steps. `program.measure`, instead of `step`, returns its own figure.
 function bench.run(program)
   local steps = tonumber(os.getenv "STEPS" or 1)
   local function pass()
@@ -44,7 +44,7 @@ function bench.run(program)
     rg.sync() -- a GPU's launches are queued
     return (bench.now() - begin) / steps * 1e3
   end
-  -- Baseline code is for the first moments of a program; a thread then compiles better code.
+  -- Waits for optimised code, which a thread compiles while baseline code runs.
   local function settle()
     local begin = rg.time()
     while rg.stats().improved < rg.stats().quick and rg.time() - begin < 1 do pass() end

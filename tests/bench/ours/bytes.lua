@@ -18,7 +18,7 @@ local function sparse(kind)
   return x, block
 end
 
--- Compiled before memory is measured: what kernels take is not the trees'.
+-- Compiled before memory is measured, since memory of kernels is not that of trees.
 local every, each = phase == "wide" and 134217 or 8, phase == "few" and 16 or 1
 local grow = rg.kernel(function(x, block)
   for q in rg.range(math.floor(root * root * root / every)) do

@@ -1,5 +1,5 @@
--- compact.lua - numbers below a limit move together: counted by blocks, then written at their
--- places.
+-- compact.lua - stream compaction: numbers below a limit are counted by blocks, then written
+-- without gaps.
 -- usage: compact [numbers] [block]
 local rg, bench = require "regolith", require "bench"
 local n, block = bench.arguments(1048576, 1024)

@@ -1,4 +1,4 @@
--- counted.lua - arrays that Lua or a kernel made, beside a field: written, read around each
+-- counted.lua - arrays that Lua or a kernel made, compared with a field: written, read around each
 -- element, summed up. usage: counted [zeros|list|field] [elements]
 local rg, bench = require "regolith", require "bench"
 local kind, n = bench.arguments("zeros", 1048576)

@@ -1,4 +1,4 @@
--- lookup.lua - reads of elements anywhere in a tree of 262,144 leaves of 16, in no order.
+-- lookup.lua - random reads of elements of a tree of 262,144 leaves of 16.
 -- usage: lookup pointer|hash [leaves] [reads]
 local rg, bench = require "regolith", require "bench"
 local kind, leaves, reads = bench.arguments("pointer", 262144, 4194304)

@@ -1,5 +1,5 @@
 -- visit.lua - W7: x += 1 over active cells: of full leaves, of leaves with 16 of 512 cells or one
--- active, and of a small tree that stays as it is, over and over.
+-- active, and repeatedly of a small tree that does not change.
 -- usage: visit full|few|one|small [root nodes per axis]
 local rg, bench = require "regolith", require "bench"
 local phase, root = bench.arguments("full", 64)

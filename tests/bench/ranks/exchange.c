@@ -1,8 +1,8 @@
-/* exchange.c - faces between ranks in a ring, both ways: by windows (a barrier, then copies from
- * the neighbours' memory), by rg_comm_trade, and by MPI_Sendrecv, in turn, in one run. Two buffers
- * are used by turns, so one barrier is enough. Prints a row per size: bytes, and of each way the
- * least and the median microseconds an exchange; then what ranks call together takes: barriers, and
- * all_reduce of other memory and of a window. */
+/* exchange.c - exchanges faces between ranks in a ring, in both directions: by windows (a barrier,
+ * then copies from the neighbours' memory), by rg_comm_trade, and by MPI_Sendrecv, in turn, in one
+ * run. Two buffers alternate, so one barrier is enough. Prints a row per size: bytes, and for each
+ * method the least and the median microseconds of an exchange; then the times of collective calls:
+ * barriers, and all_reduce of other memory and of a window. */
 #include <mpi.h>
 #include <regolith.h>
 #include <stdio.h>

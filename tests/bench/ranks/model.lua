@@ -1,12 +1,12 @@
--- model.lua [name=value ..]: how a step of a 7-point stencil in f32 would scale, from what one
--- core, windows and messages took where they were measured (exchange.c). Prints Markdown. A model:
--- nothing here ran on more ranks than a machine has.
+-- model.lua [name=value ..]: models how a step of a 7-point stencil in f32 scales, from measured
+-- costs of a core, of windows and of messages (exchange.c). Prints Markdown. It is only a model:
+-- nothing was measured on more ranks than one machine has.
 --
--- Ranks are cubes of cells; 64 of them, 4 a side, are a host, whose link all share. A step is its
--- cells; an exchange, axis by axis: a barrier of the host, and a face over the link
--- (grid:exchange); and one number of all ranks (all_reduce), as core/comm does it today: a few
--- words from all to all by a tree, then the number of each rank to each, combined in order.
--- Efficiency is the share of a step that goes to cells.
+-- Ranks are cubes of cells; a host has 64 of them, 4 a side, which share its link. A step consists
+-- of its cells; an exchange, axis by axis: a barrier of the host, and a face over the link
+-- (grid:exchange); and an all_reduce of one number, as core/comm does it: a few words from all to
+-- all by a tree, then the number of each rank to each rank, combined in order. Efficiency is the
+-- share of a step that is spent on cells.
 local given = {
   cell = 0.29,          -- ns a cell and core, alone
   memory = 300,         -- GB/s that the cores of a host share: 8 bytes a cell
