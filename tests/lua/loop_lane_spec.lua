@@ -221,3 +221,52 @@ describe("lanes that find the iterations of a range that take a branch #compiled
     assert.matches("positions at once find those that take the branch of line 6\n", told)
   end)
 end)
+
+-- The best of each row by this comparison, and what the iterations that improved it have left.
+local function best_of_rows(op, n, condition)
+  local x, out = rg.field(rg.f32, 7, n), rg.field(rg.vec4, 7)
+  for i = 0, 6 do
+    for j = 0, n - 1 do
+      local v = (i * 5 + j * j * 7) % 23 - 11
+      x[i][j] = j % 9 == 4 and 0 / 0 or v == 0 and -0.0 or v == 1 and 0 or v
+    end
+  end
+  local k = rg.kernel(([=[function(n)
+    for i in rg.range(7) do
+      local best, at, before, times = %s, -1, -1, 0
+      for j = 0, n - 1 do
+        local v = x[i][j] * (1 + i)
+        if %s v %s best then best, before, at, times = v, at, j, times + 1 end
+      end
+      if times > n then print(times) end -- so iterations of the range are not lanes
+      out[i] = rg.vec4(best, at, before, times)
+    end
+  end]=]):format(op:find "<" and "1000.0" or "-1000.0", condition, op), { x = x, out = out })
+  k(n)
+  local parts = {}
+  for i = 0, 6 do
+    local v = out[i]
+    parts[#parts + 1] = ("%.9g %.9g %g %g %g"):format(v.x, 1 / v.x, v.y, v.z, v.w)
+  end
+  return table.concat(parts, "\n"), k:explain()
+end
+
+describe("lanes that find what may be the best number so far #compiled", function()
+  for _, op in ipairs { "<", "<=", ">", ">=" } do
+    it("leave the first or last of equal ones with " .. op, function()
+      for _, condition in ipairs { "", "j % 3 ~= 1 and" } do
+        for _, n in ipairs { 5, 133 } do
+          local alone = support.with_option("RG_WITHOUT", "lanes", function()
+            return best_of_rows(op, n, condition)
+          end)
+          assert.equal(alone, (best_of_rows(op, n, condition)))
+        end
+      end
+    end)
+  end
+
+  it("are shown by explain #cpu", function()
+    local _, told = best_of_rows("<", 133, "")
+    assert.matches("%d iterations at once find those that take the branch\n", told)
+  end)
+end)

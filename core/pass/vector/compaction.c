@@ -4,6 +4,8 @@
  *
  * Iterations of a serial loop take effect in their own order. Their condition must not depend on
  * what arms do: the insts before the branch are pure, or loads of elements that arms do not write.
+ * But it may compare with a minimum or maximum that arms keep, since each arm only makes it harder
+ * to meet: the lanes that are found then test it again.
  * The iterations of a range are unordered, so there the whole scalar body, condition included, runs
  * for each lane that is found, whatever it writes; and the branch may be in the arm of another.
  * Decisions D-pass-83, D-pass-84. */
@@ -12,6 +14,7 @@
 
 enum {
   LEAST_TRIPS = 32,   /* for which full vectors matter */
+  LEAST_OF_BEST = 16, /* the same, where few iterations take the branch */
   MISS = 20,          /* a misprediction for every other iteration, in scalar ops (lanes_cost.c) */
   PER_LANE = 4,       /* to find a lane's bit */
   MOST_REPEATED = 25, /* percent of a scalar iteration that is before the branch, */
@@ -76,12 +79,46 @@ static bool may_follow_branch(const IrRegion *body, const IrInst *inst) {
   return ir_is_call(inst, RT_OUTSIDE) || lanes_only_reads(inst);
 }
 
-/* The branch at the end of a serial loop of this form; else NULL. */
-static IrInst *find_branch(const IrInst *loop) {
+static bool is_part_of(const IrInst *part, const IrInst *condition) {
+  if (part == condition) return true;
+  return condition->op == IR_BAND &&
+         (is_part_of(part, condition->operands[0]) || is_part_of(part, condition->operands[1]));
+}
+
+/* Does the GET read the best number so far, which the condition compares with another number, and
+ * which the arm sets only to that number?
+ *
+ *     if lt %d, (get %best) { set %best, %d; set %index, %k }                                  */
+static bool reads_best(const IrInst *get, const IrInst *branch) {
+  const IrInst *compared = NULL, *best = get->operands[0];
+  const IrRegion *body = branch->region, *arm = branch->regions[0];
+  for (const IrUse *use = get->uses; use; use = use->next) {
+    if (ir_is_inside(use->user, arm)) continue; /* runs again */
+    if (compared || !is_part_of(use->user, branch->operands[0])) return false;
+    compared = use->user;
+  }
+  if (!compared || (compared->op != IR_LT && compared->op != IR_LE && compared->op != IR_GT &&
+                    compared->op != IR_GE))
+    return false;
+  const IrInst *number = compared->operands[compared->operands[0] == get];
+  for (const IrUse *use = best->uses; use; use = use->next) {
+    bool is_set = use->user->op != IR_GET && ir_is_inside(use->user, body);
+    if (is_set && (use->user->op != IR_SET || use->user->operands[1] != number)) return false;
+  }
+  return !ir_is_inside(best, body) && number != get;
+}
+
+/* The branch at the end of a serial loop of this form; else NULL. `has_best`: it depends on the
+ * best number so far. */
+static IrInst *find_branch(const IrInst *loop, bool *has_best) {
   const IrRegion *body = loop->regions[0];
   IrInst *branch = compaction_last_branch(body);
-  for (IrInst *at = body->first; branch && at != branch; at = at->next)
-    if (at->op != IR_MEM_LOAD && !(ir_effects(at) & IR_PURE)) return NULL;
+  *has_best = false;
+  for (IrInst *at = body->first; branch && at != branch; at = at->next) {
+    bool is_best = at->op == IR_GET && reads_best(at, branch);
+    *has_best |= is_best;
+    if (!is_best && at->op != IR_MEM_LOAD && !(ir_effects(at) & IR_PURE)) return NULL;
+  }
   const IrRegion *arm = branch ? branch->regions[0] : NULL;
   int count = 0;
   for (const IrInst *at = arm ? arm->first : NULL; at; at = ir_following(at, arm))
@@ -90,13 +127,17 @@ static IrInst *find_branch(const IrInst *loop) {
 }
 
 bool compaction_choose(const PassContext *ctx, IrKernel *kernel, IrInst *loop, int width) {
-  IrInst *branch = loop->no_unroll ? NULL : find_branch(loop);
-  if (!branch || lanes_is_predictable(branch) || !lanes_is_long(loop, LEAST_TRIPS)) return false;
+  bool has_best = false;
+  IrInst *branch = loop->no_unroll ? NULL : find_branch(loop, &has_best);
+  if (!branch || (!has_best && lanes_is_predictable(branch)) ||
+      !lanes_is_long(loop, has_best ? LEAST_OF_BEST : LEAST_TRIPS))
+    return false;
   LaneBody lanes = ir_lanes_of(loop, width);
   LaneSurvey s = survey_before(ctx, kernel, &lanes, branch);
   bool varies = s.facts[branch->operands[0]->id].shape == LANE_VARYING;
-  double scalar = s.scalar_cost + width * MISS,
-         vector = s.vector_cost + 2 * MISS + (s.scalar_cost / width + PER_LANE) * width / 2;
+  double each = s.scalar_cost / width + PER_LANE; /* a lane that is found */
+  double scalar = s.scalar_cost + (has_best ? 0 : width * MISS),
+         vector = s.vector_cost + (has_best ? MISS + each : 2 * MISS + each * width / 2);
   if (s.obstacle || !varies || vector * 100 > scalar * GAIN) return false;
   loop->lanes = width;
   branch->compacts = true;

@@ -88,15 +88,30 @@ IrRegion *vectorise_found(Scratch *scratch, IrKernel *kernel, const LaneBody *bo
   return v.to;
 }
 
-/* Iterations of a serial loop do not change their conditions, so these are computed once. */
+/* Does the condition depend on the best number so far, which the arm changes? */
+static bool depends_on_arm(const IrInst *branch) {
+  const IrInst *at = branch->region->first;
+  while (at->op != IR_GET && at != branch) at = at->next;
+  return at != branch;
+}
+
+/* Iterations of a serial loop do not change their conditions, so these are computed once; or they
+ * only make them harder to meet, and the scalar body tests them again. */
 void vectorise_found_serial(Scratch *scratch, IrKernel *kernel, IrInst *loop, IrInst *branch) {
   LaneBody lanes = ir_lanes_of(loop, loop->lanes);
+  IrRegion *body = loop->regions[0], *arm = ir_region_create(kernel, NULL);
+  bool tests_again = depends_on_arm(branch);
   Vectoriser v;
+  rewrite_move_all(branch->regions[0], arm); /* what it sets is the same for all lanes */
   vectorise_open_loop(&v, scratch, kernel, &lanes, loop);
-  write_search(&v, loop->regions[0], false);
-  write_iterations(&v, loop->regions[0]);
-  rewrite_move_all(branch->regions[0], branch->region);
-  ir_delete(branch);
+  write_search(&v, body, false);
+  rewrite_move_all(arm, branch->regions[0]);
+  branch->compacts = false;
+  write_iterations(&v, body);
+  if (!tests_again) {
+    rewrite_move_all(branch->regions[0], branch->region);
+    ir_delete(branch);
+  }
   rewrite_drop_dead(v.to);
   loop->regions[0] = v.to;
 }
