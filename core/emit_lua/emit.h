@@ -15,22 +15,22 @@ typedef struct Emit {
   VEC(const char *) visible; /* names of the enclosing blocks, innermost last */
   int loop;                  /* number of the enclosing loop: its label is _rg_next<loop> */
   int loop_count;
-  const Stmt *parallel; /* the enclosing parallel loop; NULL: host region */
-  Stmt *repeat;         /* the enclosing loop, if it is a `repeat` */
-  int outer;            /* number of the loop around that one */
-  bool is_left;         /* a `break` of an inner loop leaves the enclosing loop, too */
-  bool outer_is_left;   /* the same for `outer` */
-  Inline *frame;        /* the enclosing function; NULL: the kernel */
-  const Inline *called; /* the enclosing recursive function; NULL: none */
-  int depth;            /* number of nested functions here */
-  VEC(int) totals;      /* messages of the reductions that the loop's end checks */
-  StrBuf helpers;       /* functions that are printed before the kernel */
+  const Stmt *parallel;             /* the enclosing parallel loop; NULL: host region */
+  Stmt *repeat;                     /* the enclosing loop, if it is a `repeat` */
+  int outer;                        /* number of the loop around that one */
+  bool needs_leave_label;           /* a `break` of an inner loop leaves the enclosing loop, too */
+  bool outer_needs_leave_label;     /* the same for `outer` */
+  Inline *frame;                    /* the enclosing function; NULL: the kernel */
+  const Inline *recursive_function; /* the enclosing recursive function; NULL: none */
+  int depth;                        /* number of nested functions here */
+  VEC(int) checked_reductions;      /* messages of the reductions that the loop's end checks */
+  StrBuf helpers;                   /* functions that are printed before the kernel */
   int helper_count;
   int label_count; /* of calls that are blocks */
 } Emit;
 
 /* emit_lua.c */
-void emit_types(Emit *e); /* the first line of a text: what its launches give and take */
+void emit_types(Emit *e); /* the first line of a text: types of its arguments and results */
 void emit_end(Emit *e);
 
 /* emit_stmt.c */
@@ -57,8 +57,9 @@ Type emit_type(Emit *e, const Expr *expr); /* of one number of what emit_expr em
 Shape emit_shape(Emit *e, const Expr *expr);
 void emit_expr(Emit *e, Expr *expr);
 void emit_refuse(Emit *e, const Expr *expr); /* kernel.not_yet */
-void emit_as(Emit *e, Expr *expr, Type type);
-void emit_for(Emit *e, Expr *expr, Type type, Shape shape); /* one number is repeated to a vector */
+/* The expression, converted to the type; one number is repeated to the vector of `shape`. */
+void emit_converted(Emit *e, Expr *expr, Type type);
+void emit_broadcast(Emit *e, Expr *expr, Type type, Shape shape);
 /* "_rg.add_i32(", of vectors "_rg.each(_rg.add_i32, " */
 void emit_operation(Emit *e, Shape shape, const char *name, Type type);
 /* "_rg.to_u8_f32(", or "(" */
@@ -72,25 +73,26 @@ void emit_zero(Emit *e, Type base, Shape shape); /* base: type_base of the value
 
 /* emit_access.c: elements and their indices */
 void emit_element(Emit *e, Expr *expr);
-void emit_indices(Emit *e, Expr *expr, int most); /* ", i, j" */
-void emit_element_indices(Emit *e, Expr *root);   /* of an element, checked */
+void emit_indices(Emit *e, Expr *expr, int max_count); /* ", i, j" */
+void emit_element_indices(Emit *e, Expr *root);        /* of an element, checked */
 /* and those after them */
-void emit_call_indices(Emit *e, Expr *object, const Exprs *list, int count, int most);
+void emit_call_indices(Emit *e, Expr *object, const Exprs *list, int count, int max_count);
 /* Its number among the launch's values: captures, then parameters. */
 int emit_value_number(const Emit *e, SemaArg source);
-void emit_source(Emit *e, SemaArg source);                   /* "_rg_f[3]" */
-void emit_on(Emit *e, SemaArg source, const char *function); /* "_rg_f[3].get(_rg_f[3]" */
+void emit_launch_field(Emit *e, SemaArg source);                     /* "_rg_f[3]" */
+void emit_field_call(Emit *e, SemaArg source, const char *function); /* "_rg_f[3].get(_rg_f[3]" */
 
 /* emit_check.c */
 /* "_rg.add_i32", or its checked version */
 void emit_function_name(Emit *e, Pos pos, const char *name, Type type);
 /* ", _rg.inside(..", to be followed by ", i, j)"; false: emits nothing, as it is not checked */
-bool emit_inside(Emit *e, Pos pos, const Entity *element);
-bool emit_inside_part(Emit *e, const Expr *part); /* "_rg.inside_part(.., ", an index and ")" */
+bool emit_index_check(Emit *e, Pos pos, const Entity *element);
+/* "_rg.inside_part(.., ", to be followed by an index and ")" */
+bool emit_part_index_check(Emit *e, const Expr *part);
 /* Of a reduction: "_rg.add_i32", or a version that also computes the exact sum. */
 void emit_reducer(Emit *e, Pos pos, const Local *local, const char *name, Type type);
-void emit_totals(Emit *e);                                    /* "; .." after the loop */
-void emit_note_set(Emit *e, const Local *local, bool is_set); /* "; .." */
+void emit_reduction_checks(Emit *e);                               /* "; .." after the loop */
+void emit_mark_assigned(Emit *e, const Local *local, bool is_set); /* "; .." */
 bool emit_checked_local(Emit *e, const Expr *use); /* "_rg.assigned(.., ", the local and ")" */
 
 /* emit_vector.c */
@@ -122,6 +124,7 @@ void emit_random_loop(Emit *e, const LoopHead *head);
 void emit_random_iteration(Emit *e, const Stmt *stmt);
 
 /* emit_message.c: print, assert, error */
+void emit_quoted(Emit *e, Str text); /* a string literal on one line, whatever the text contains */
 void emit_message(Emit *e, Expr *call);
 void emit_iteration(Emit *e); /* {i, j}: the iteration */
 /* A piece of a message; text NULL: the string of a launch. */

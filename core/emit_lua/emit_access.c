@@ -7,20 +7,20 @@ int emit_value_number(const Emit *e, SemaArg source) {
   return source.index + (source.is_parameter ? e->s->input->paths->count : 0);
 }
 
-void emit_source(Emit *e, SemaArg source) {
+void emit_launch_field(Emit *e, SemaArg source) {
   emit_format(e, "_rg_f[%d]", emit_value_number(e, source));
 }
 
-void emit_on(Emit *e, SemaArg source, const char *function) {
-  emit_source(e, source);
+void emit_field_call(Emit *e, SemaArg source, const char *function) {
+  emit_launch_field(e, source);
   emit_format(e, ".%s(", function);
-  emit_source(e, source);
+  emit_launch_field(e, source);
 }
 
 /* -- indices ----------------------------------------------------------------------------------- */
 
 typedef struct Indices {
-  int given, most; /* a field without axes is indexed x[0], but emitted without an index */
+  int count, max_count; /* 0 for a field without axes: the index of x[0] is not emitted */
   bool has_vector;
 } Indices;
 
@@ -29,11 +29,11 @@ static void add_list(Emit *e, const Exprs *list, int count, Indices *indices) {
     Expr *index = list->items[i];
     if (index->kind == AST_TABLE) {
       add_list(e, &index->list, index->list.count, indices);
-    } else if (indices->given < indices->most) {
+    } else if (indices->count < indices->max_count) {
       Shape shape = emit_shape(e, index);
       emit_text(e, ", ");
       emit_expr(e, index);
-      indices->given += type_parts(shape);
+      indices->count += type_parts(shape);
       indices->has_vector |= !type_is_scalar(shape);
     }
   }
@@ -47,15 +47,15 @@ static void add_indices(Emit *e, Expr *expr, Indices *indices) {
     int count =
         local->is_alias && local->alias.kind == ENTITY_FIELD ? local->alias.field.index_count : 0;
     for (int i = 0; i < count; i++) emit_format(e, ", %s[%d]", e->names[expr->local->id], i + 2);
-    indices->given += count;
+    indices->count += count;
   } else if (expr->kind == AST_INDEX && !expr->is_item) {
     add_indices(e, expr->left, indices);
     add_list(e, &expr->list, expr->list.count, indices);
   }
 }
 
-void emit_call_indices(Emit *e, Expr *object, const Exprs *list, int count, int most) {
-  Indices indices = {.most = most};
+void emit_call_indices(Emit *e, Expr *object, const Exprs *list, int count, int max_count) {
+  Indices indices = {.max_count = max_count};
   StrBuf before = e->out;
   strbuf_init(&e->out, e->scratch);
   add_indices(e, object, &indices);
@@ -66,12 +66,12 @@ void emit_call_indices(Emit *e, Expr *object, const Exprs *list, int count, int 
   else emit_text(e, text);
 }
 
-void emit_indices(Emit *e, Expr *expr, int most) {
-  emit_call_indices(e, expr, &(Exprs){0}, 0, most);
+void emit_indices(Emit *e, Expr *expr, int max_count) {
+  emit_call_indices(e, expr, &(Exprs){0}, 0, max_count);
 }
 
 void emit_element_indices(Emit *e, Expr *root) {
-  bool is_checked = emit_inside(e, root->pos, &root->entity);
+  bool is_checked = emit_index_check(e, root->pos, &root->entity);
   emit_indices(e, root, field_rank(&root->entity.field));
   if (is_checked) emit_text(e, ")");
 }
@@ -92,7 +92,7 @@ void emit_element(Emit *e, Expr *expr) {
   bool is_part = element->field.part > 0;
   emit_conversion(e, element->shape, element->field.type, emit_type(e, expr));
   if (is_part) emit_text(e, type_is_scalar(element->shape) ? "(" : "_rg.pick(");
-  emit_on(e, element->field.source, "get");
+  emit_field_call(e, element->field.source, "get");
   emit_element_indices(e, expr);
   emit_text(e, ")");
   if (is_part) emit_member(e, element);

@@ -7,7 +7,7 @@
  *     a:append(v)       _rg.array_append({a}, v) */
 #include "emit_lua/emit.h"
 
-static TypeRow row_of(const Emit *e, Type array) { return type_row(e->s->input->types, array); }
+static TypeRow array_row(const Emit *e, Type array) { return type_row(e->s->input->types, array); }
 
 static void emit_element_zero(Emit *e, Type element) {
   emit_zero(e, type_base(element), type_shape(element));
@@ -17,7 +17,7 @@ static void emit_element_zero(Emit *e, Type element) {
 
 void emit_item_array(Emit *e, Expr *root) { emit_expr(e, array_of_item(root)); }
 
-/* ", i, j": of every level of `m[i][j]` */
+/* ", i, j": the indices of all levels of `m[i][j]` */
 void emit_item_indices(Emit *e, Expr *root) {
   Exprs list = {0};
   Expr *array = array_of_item(root), *levels[TYPE_MAX_AXES];
@@ -31,7 +31,7 @@ void emit_item_indices(Emit *e, Expr *root) {
 }
 
 void emit_item(Emit *e, Expr *expr) {
-  Type element = row_of(e, expr->entity.item.array).element;
+  Type element = array_row(e, expr->entity.item.array).element;
   emit_conversion(e, type_shape(element), type_base(element), emit_type(e, expr));
   emit_text(e, "_rg.array_get(");
   emit_item_array(e, expr);
@@ -44,7 +44,7 @@ void emit_item(Emit *e, Expr *expr) {
 /* -- calls ------------------------------------------------------------------------------------- */
 
 static void emit_new(Emit *e, Expr *call) {
-  Type element = row_of(e, call->call.cast).element;
+  Type element = array_row(e, call->call.cast).element;
   emit_format(e, "_rg.array_new(%d, ", (int)type_row(e->s->input->types, element).size);
   emit_element_zero(e, element);
   for (int i = 1; i < call->list.count; i++) {
@@ -54,7 +54,7 @@ static void emit_new(Emit *e, Expr *call) {
   emit_text(e, ")");
 }
 
-static void emit_numbers(Emit *e, const Exprs *list) {
+static void emit_array_arguments(Emit *e, const Exprs *list) {
   for (int i = 0; i < list->count; i++) {
     emit_text(e, ", ");
     emit_expr(e, list->items[i]);
@@ -66,19 +66,19 @@ void emit_array_call(Emit *e, Expr *call, const Builtin *builtin) {
     emit_new(e, call);
     return;
   }
-  Type array = shape_of(call->left), element = row_of(e, array).element;
-  bool pops = builtin->algebra == ARRAY_POP, is_number = builtin->algebra <= ARRAY_APPEND;
-  if (is_number) emit_conversion(e, (Shape){0}, TYPE(I32), emit_type(e, call));
-  if (pops) emit_conversion(e, type_shape(element), type_base(element), emit_type(e, call));
+  Type array = shape_of(call->left), element = array_row(e, array).element;
+  bool is_pop = builtin->algebra == ARRAY_POP, returns_i32 = builtin->algebra <= ARRAY_APPEND;
+  if (returns_i32) emit_conversion(e, (Shape){0}, TYPE(I32), emit_type(e, call));
+  if (is_pop) emit_conversion(e, type_shape(element), type_base(element), emit_type(e, call));
   emit_format(e, "_rg.array_%s(", builtin->name + strlen("array."));
   emit_expr(e, call->left);
   if (builtin->algebra == ARRAY_APPEND) {
     emit_text(e, ", ");
-    emit_for(e, call->list.items[0], type_base(element), type_shape(element));
+    emit_broadcast(e, call->list.items[0], type_base(element), type_shape(element));
   } else {
-    emit_numbers(e, &call->list);
+    emit_array_arguments(e, &call->list);
   }
-  if (pops) emit_text(e, ", ");
-  if (pops) emit_element_zero(e, element);
-  emit_text(e, pops || is_number ? "))" : ")");
+  if (is_pop) emit_text(e, ", ");
+  if (is_pop) emit_element_zero(e, element);
+  emit_text(e, is_pop || returns_i32 ? "))" : ")");
 }

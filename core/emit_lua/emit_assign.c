@@ -35,14 +35,14 @@ static Target target_of(Emit *e, Expr *expr) {
 
 static void emit_on_element(Emit *e, const Target *target, const char *function) {
   if (!target->is_item) {
-    emit_on(e, target->element->field.source, function);
+    emit_field_call(e, target->element->field.source, function);
     return;
   }
   emit_format(e, "_rg.array_%s(", function);
   emit_item_array(e, target->root);
 }
 
-static void emit_indices_of(Emit *e, const Target *target) {
+static void emit_target_position(Emit *e, const Target *target) {
   if (target->is_item) emit_item_indices(e, target->root);
   else emit_element_indices(e, target->root);
 }
@@ -68,17 +68,17 @@ static void emit_terms(Emit *e, const Update *update, const Target *target) {
                                                : "add",
                    target->type);
   }
-  emit_as(e, update->terms.items[first].value, target->type);
+  emit_converted(e, update->terms.items[first].value, target->type);
   for (int i = 0; i < count; i++) {
     if (i == first) continue;
     emit_text(e, ", ");
-    emit_as(e, update->terms.items[i].value, target->type);
+    emit_converted(e, update->terms.items[i].value, target->type);
     emit_text(e, ")");
   }
 }
 
 /* The text before the value, and the text after it. */
-static void begin_change(Emit *e, Pos pos, const Target *target, IrUpdate op) {
+static void begin_update(Emit *e, Pos pos, const Target *target, IrUpdate op) {
   const char *name = ir_update_text(op);
   if (!target->is_local) {
     emit_on_element(e, target, target->is_part ? "update_parts" : "update");
@@ -97,38 +97,38 @@ static void begin_change(Emit *e, Pos pos, const Target *target, IrUpdate op) {
   }
 }
 
-static void end_change(Emit *e, const Target *target) {
+static void end_update(Emit *e, const Target *target) {
   if (target->is_part) emit_text(e, ", ");
   if (target->is_part) emit_selection(e, target->expr);
-  if (!target->is_local) emit_indices_of(e, target);
+  if (!target->is_local) emit_target_position(e, target);
   emit_text(e, ")");
 }
 
 /* If integer overflow is checked, the terms are added one by one, in their order. */
 void emit_update(Emit *e, Pos pos, const Update *update) {
   Target target = target_of(e, update->target);
-  bool is_one_by_one = e->s->input->debug & SEMA_DEBUG_ARITHMETIC && type_is_integer(target.type);
+  bool adds_one_by_one = e->s->input->debug & SEMA_DEBUG_ARITHMETIC && type_is_integer(target.type);
   bool all_negative = update->terms.items[0].is_negative && first_positive(update) < 0;
-  if (!is_one_by_one) {
-    begin_change(e, pos, &target, all_negative ? IR_UPDATE_SUB : update->op);
+  if (!adds_one_by_one) {
+    begin_update(e, pos, &target, all_negative ? IR_UPDATE_SUB : update->op);
     emit_terms(e, update, &target);
-    end_change(e, &target);
+    end_update(e, &target);
     return;
   }
   for (int i = 0; i < update->terms.count; i++) {
     const UpdateTerm *term = &update->terms.items[i];
     if (i) emit_text(e, "; ");
-    begin_change(e, pos, &target, term->is_negative ? IR_UPDATE_SUB : update->op);
-    emit_as(e, term->value, target.type);
-    end_change(e, &target);
+    begin_update(e, pos, &target, term->is_negative ? IR_UPDATE_SUB : update->op);
+    emit_converted(e, term->value, target.type);
+    end_update(e, &target);
   }
 }
 
 /* -- plain assignments ------------------------------------------------------------------------- */
 
-/* `local _rg_t0 = {0, i, j}; local _rg_s0 = {2}; `: indices are computed before anything is
- * assigned. */
-static void emit_place(Emit *e, const Target *target, int number) {
+/* `local _rg_t0 = {0, i, j}; local _rg_s0 = {2}; `: the position is evaluated before
+ * anything is assigned. */
+static void emit_target(Emit *e, const Target *target, int number) {
   if (target->is_part) {
     emit_format(e, "local _rg_s%d = ", number);
     emit_selection(e, target->expr);
@@ -138,37 +138,37 @@ static void emit_place(Emit *e, const Target *target, int number) {
   emit_format(e, "local _rg_t%d = {", number);
   if (target->is_item) emit_item_array(e, target->root);
   else emit_text(e, "0");
-  emit_indices_of(e, target);
+  emit_target_position(e, target);
   emit_text(e, "}; ");
 }
 
-static void emit_place_indices(Emit *e, const Target *target, int number) {
+static void emit_target_indices(Emit *e, const Target *target, int number) {
   int rank =
       target->is_item ? target->element->item.index_count : field_rank(&target->element->field);
   for (int k = 0; k < rank; k++) emit_format(e, ", _rg_t%d[%d]", number, k + 2);
 }
 
-/* Stores a value at a place computed by emit_place. */
+/* Stores a value at the position that emit_target evaluated. */
 static void emit_set(Emit *e, const Target *target, int number, const char *value) {
   const char *parts = target->is_part ? scratch_format(e->scratch, ", _rg_s%d", number) : "";
   if (target->is_local) {
     if (target->is_part)
       emit_format(e, "%s = _rg.with(%s, %s%s)", target->name, target->name, value, parts);
     else emit_format(e, "%s = %s", target->name, value);
-    emit_note_set(e, target->root->local, true);
+    emit_mark_assigned(e, target->root->local, true);
     emit_text(e, "; ");
     return;
   }
   const char *set = target->is_part ? "set_parts" : "set";
   if (target->is_item) emit_format(e, "_rg.array_%s(_rg_t%d[1]", set, number);
-  else emit_on(e, target->element->field.source, set);
+  else emit_field_call(e, target->element->field.source, set);
   emit_format(e, ", %s%s", value, parts);
-  emit_place_indices(e, target, number);
+  emit_target_indices(e, target, number);
   emit_text(e, "); ");
 }
 
-/* All values, then all places, then the assignments: `a, b = b, a`. */
-static void emit_many(Emit *e, Stmt *stmt) {
+/* All values, then all positions, then the assignments: `a, b = b, a`. */
+static void emit_multiple_assignment(Emit *e, Stmt *stmt) {
   emit_text(e, "do local _rg_v0");
   for (int i = 1; i < stmt->values.count; i++) emit_format(e, ", _rg_v%d", i);
   for (int i = 0; i < stmt->values.count; i++) {
@@ -178,12 +178,12 @@ static void emit_many(Emit *e, Stmt *stmt) {
       continue;
     }
     Target target = target_of(e, stmt->targets.items[i]);
-    emit_for(e, stmt->values.items[i], target.type, target.shape);
+    emit_broadcast(e, stmt->values.items[i], target.type, target.shape);
   }
   emit_text(e, "; ");
   for (int i = 0; i < stmt->targets.count; i++) {
     Target target = target_of(e, stmt->targets.items[i]);
-    emit_place(e, &target, i);
+    emit_target(e, &target, i);
   }
   for (int i = 0; i < stmt->targets.count; i++) {
     Target target = target_of(e, stmt->targets.items[i]);
@@ -194,7 +194,7 @@ static void emit_many(Emit *e, Stmt *stmt) {
 
 void emit_assign(Emit *e, Stmt *stmt) {
   if (stmt->targets.count > 1 || stmt->values.count > 1) {
-    emit_many(e, stmt);
+    emit_multiple_assignment(e, stmt);
     return;
   }
   Target target = target_of(e, stmt->targets.items[0]);
@@ -206,12 +206,12 @@ void emit_assign(Emit *e, Stmt *stmt) {
   } else {
     emit_format(e, "%s = ", target.name);
   }
-  emit_for(e, stmt->values.items[0], target.type, target.shape);
+  emit_broadcast(e, stmt->values.items[0], target.type, target.shape);
   if (target.is_part) emit_text(e, ", ");
   if (target.is_part) emit_selection(e, target.expr);
-  if (!target.is_local) emit_indices_of(e, &target);
+  if (!target.is_local) emit_target_position(e, &target);
   if (!target.is_local || target.is_part) emit_text(e, ")");
-  if (target.is_local) emit_note_set(e, target.root->local, true);
+  if (target.is_local) emit_mark_assigned(e, target.root->local, true);
 }
 
 /* -- a compound that is not an update ---------------------------------------------------------- */
@@ -222,22 +222,22 @@ static const char *operator_text(AstOp op) {
   return "";
 }
 
-static void emit_item_old(Emit *e, const Target *target) {
+static void emit_old_item(Emit *e, const Target *target) {
   Type element = type_row(e->s->input->types, target->element->item.array).element;
   emit_text(e, "_rg.array_get(_rg_t0[1], ");
   emit_zero(e, type_base(element), type_shape(element));
 }
 
 /* `_rg.pick(old, _rg_s0)`, for one number `old[_rg_s0[1]]` */
-static void emit_old(Emit *e, const Target *target) {
+static void emit_old_value(Emit *e, const Target *target) {
   bool is_number = target->is_part && type_is_scalar(target->shape);
   emit_text(e, is_number ? "_rg.only(" : target->is_part ? "_rg.pick(" : "(");
   if (target->is_local) {
     emit_text(e, target->name);
   } else {
-    if (target->is_item) emit_item_old(e, target);
-    else emit_on(e, target->element->field.source, "get");
-    emit_place_indices(e, target, 0);
+    if (target->is_item) emit_old_item(e, target);
+    else emit_field_call(e, target->element->field.source, "get");
+    emit_target_indices(e, target, 0);
     emit_text(e, ")");
   }
   emit_text(e, target->is_part ? ", _rg_s0" : "");
@@ -246,16 +246,16 @@ static void emit_old(Emit *e, const Target *target) {
   emit_text(e, ")");
 }
 
-/* Evaluates the place, its old value, and the operand, in this order. */
+/* Evaluates the position, its old value, and the operand, in this order. */
 void emit_compound(Emit *e, Stmt *stmt) {
   Target target = target_of(e, stmt->targets.items[0]);
   emit_text(e, "do ");
-  emit_place(e, &target, 0);
+  emit_target(e, &target, 0);
   emit_text(e, "local _rg_v0 = ");
   emit_operation_at(e, stmt->pos, target.shape, operator_text(stmt->op), target.type);
-  emit_old(e, &target);
+  emit_old_value(e, &target);
   emit_text(e, ", ");
-  emit_as(e, stmt->values.items[0], target.type);
+  emit_converted(e, stmt->values.items[0], target.type);
   emit_text(e, "); ");
   emit_set(e, &target, 0, "_rg_v0");
   emit_text(e, "end");

@@ -5,16 +5,16 @@ static const double pi = 3.14159265358979323846;
 
 /* -- rounding ---------------------------------------------------------------------------------- */
 
-/* A local that holds a quotient also keeps its integer operands: see emit_stmt.c. */
+/* A local that holds a quotient has its integer operands in _rg_q<id>: see emit_stmt.c. */
 void emit_quotient(Emit *e, Expr *quotient, Type type) {
   Expr *inner = sema_strip(quotient);
   if (inner->kind == AST_LOCAL) {
     emit_format(e, "_rg_q%d[1], _rg_q%d[2]", inner->local->id, inner->local->id);
     return;
   }
-  emit_as(e, inner->left, type);
+  emit_converted(e, inner->left, type);
   emit_text(e, ", ");
-  emit_as(e, inner->right, type);
+  emit_converted(e, inner->right, type);
 }
 
 static void emit_round(Emit *e, Expr *call, IrOp op) {
@@ -32,10 +32,10 @@ static void emit_round(Emit *e, Expr *call, IrOp op) {
     return;
   }
   emit_conversion_at(e, call->pos, shape, from, at);
-  bool rounds = type_is_float(from);
-  if (rounds) emit_operation(e, shape, ir_op_info[op].text, from);
+  bool is_rounded = type_is_float(from);
+  if (is_rounded) emit_operation(e, shape, ir_op_info[op].text, from);
   emit_expr(e, argument);
-  emit_text(e, rounds ? "))" : ")");
+  emit_text(e, is_rounded ? "))" : ")");
 }
 
 /* -- functions: elementwise --------------------------------------------------------------- */
@@ -47,15 +47,15 @@ static void emit_fold(Emit *e, Expr *call, IrOp op) {
   Exprs list = call_arguments(e->s, call);
   bool is_unary = ir_op_info[op].operand_count == 1;
   if (op == IR_DETACH || (op == IR_ABS && type_is_unsigned(at))) {
-    emit_as(e, list.items[0], at);
+    emit_converted(e, list.items[0], at);
     return;
   }
   if (is_unary) emit_operation_at(e, call->pos, shape, ir_op_info[op].text, at);
   for (int i = 1; i < list.count; i++) emit_operation(e, shape, ir_op_info[op].text, at);
-  emit_as(e, list.items[0], at);
+  emit_converted(e, list.items[0], at);
   for (int i = 1; i < list.count; i++) {
     emit_text(e, ", ");
-    emit_as(e, list.items[i], at);
+    emit_converted(e, list.items[i], at);
     emit_text(e, ")");
   }
   if (is_unary) emit_text(e, ")");
@@ -67,7 +67,7 @@ static void emit_function(Emit *e, Expr *call, const char *name) {
   emit_operation_at(e, call->pos, emit_shape(e, call), name, at);
   for (int i = 0; i < list.count; i++) {
     if (i) emit_text(e, ", ");
-    emit_as(e, list.items[i], at);
+    emit_converted(e, list.items[i], at);
   }
   emit_text(e, ")");
 }
@@ -80,7 +80,7 @@ static void emit_log(Emit *e, Expr *call) {
 static void emit_angle(Emit *e, Expr *call, double factor) {
   Type at = emit_type(e, call);
   emit_operation(e, emit_shape(e, call), "mul", at);
-  emit_as(e, call_arguments(e->s, call).items[0], at);
+  emit_converted(e, call_arguments(e->s, call).items[0], at);
   emit_text(e, ", ");
   emit_float(e, at, factor);
   emit_text(e, ")");
@@ -94,7 +94,7 @@ static void emit_bitcast(Emit *e, Expr *call) {
   emit_text(e, ")");
 }
 
-static bool takes_arrays(const Native *native) {
+static bool uses_arrays(const Native *native) {
   bool takes = type_is_struct(native->result);
   for (int i = 0; i < native->count; i++) takes |= type_is_struct(native->parameters[i]);
   return takes;
@@ -102,14 +102,14 @@ static bool takes_arrays(const Native *native) {
 
 /* Calls the host's function with this number. */
 static void emit_native(Emit *e, Expr *call, const Native *native) {
-  if (takes_arrays(native)) {
+  if (uses_arrays(native)) {
     emit_format(e, "_rg.no_memory(\"%s\")", call->call.builtin->name);
     return;
   }
   emit_format(e, "_rg.native[%d](", native->id);
   for (int i = 0; i < call->list.count; i++) {
     if (i) emit_text(e, ", ");
-    emit_as(e, call->list.items[i], native->parameters[i]);
+    emit_converted(e, call->list.items[i], native->parameters[i]);
   }
   emit_text(e, ")");
 }
@@ -125,7 +125,7 @@ static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
   case FORM_NUMERIC:
   case FORM_BITS: emit_fold(e, call, builtin->op); break;
   case FORM_ROUND: emit_round(e, call, builtin->op); break;
-  case FORM_TOBIT: emit_as(e, call->list.items[0], TYPE(I32)); break;
+  case FORM_TOBIT: emit_converted(e, call->list.items[0], TYPE(I32)); break;
   case FORM_ALGEBRA: emit_algebra(e, call, builtin); break;
   case FORM_RANDOM: emit_random(e, call); break;
   case FORM_BITCAST: emit_bitcast(e, call); break;
@@ -135,7 +135,7 @@ static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
   case FORM_RANGE:
   case FORM_RESCALE:
   case FORM_LIBRARY:
-  case FORM_TYPE: emit_refuse(e, call); break; /* not values */
+  case FORM_TYPE: emit_refuse(e, call); break; /* they are not values */
   }
 }
 
@@ -143,7 +143,7 @@ void emit_call(Emit *e, Expr *call) {
   if (builtin_of(call)) emit_builtin(e, call, builtin_of(call));
   else if (call->call.kind != CALL_CONVERSION) emit_refuse(e, call);
   else if (!type_is_scalar(shape_of(call))) emit_construction(e, call);
-  else emit_as(e, call->list.items[0], call->call.type);
+  else emit_converted(e, call->list.items[0], call->call.type);
 }
 
 /* -- methods ----------------------------------------------------------------------------------- */
@@ -152,20 +152,20 @@ void emit_call(Emit *e, Expr *call) {
  * has two values. */
 static void emit_element_call(Emit *e, Expr *call, const MethodCall *m, int index_count) {
   const FieldRef *field = field_of(&m->object);
-  bool swaps = m->method->form == METHOD_CAS;
+  bool is_exchange = m->method->form == METHOD_CAS;
   emit_conversion(e, m->object.shape, field->type, emit_type(e, call));
-  emit_on(e, field->source, swaps ? "swap" : "rmw");
-  if (!swaps) emit_text(e, ", ");
-  if (!swaps)
+  emit_field_call(e, field->source, is_exchange ? "swap" : "rmw");
+  if (!is_exchange) emit_text(e, ", ");
+  if (!is_exchange)
     emit_function_name(e, call->pos, ir_update_text((IrUpdate)m->method->op),
                        type_is_struct(field->type) ? TYPE(BOOL) : field->type); /* any exchange */
   emit_text(e, ", {0");
-  bool is_checked = emit_inside(e, call->pos, &m->object);
+  bool is_checked = emit_index_check(e, call->pos, &m->object);
   emit_call_indices(e, call->left, &call->list, index_count, field_rank(field));
   emit_text(e, is_checked ? ")}" : "}");
   for (int i = index_count; i < call->list.count; i++) {
     emit_text(e, ", ");
-    emit_for(e, call->list.items[i], field->type, m->object.shape);
+    emit_broadcast(e, call->list.items[i], field->type, m->object.shape);
   }
   emit_text(e, "))");
 }
@@ -173,7 +173,7 @@ static void emit_element_call(Emit *e, Expr *call, const MethodCall *m, int inde
 static void emit_cell_call(Emit *e, Expr *call, const MethodCall *m, int index_count) {
   const FieldRef *field = field_of(&m->object);
   emit_format(e, "_rg.%s(", m->method->name);
-  emit_source(e, field->source);
+  emit_launch_field(e, field->source);
   emit_text(e, ".level");
   emit_call_indices(e, call->left, &call->list, index_count, field_rank(field));
   emit_text(e, ")");

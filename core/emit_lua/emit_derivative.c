@@ -5,8 +5,8 @@
  *   local v8 = _rg.mul_f32(v7, v7)
  *   _rg_x[1].update_inside(_rg.add_f32, v8, v3)     UPDATE that is not counted outside
  *
- * Here are statements, control and what a text begins with; expressions are in emit_ir.c. Besides
- * the arguments of every kernel's text (emit_lua.h) there are
+ * This file emits statements, control flow and the beginning of a text, emit_ir.c expressions.
+ * Besides the arguments of every kernel's text (emit_lua.h) there are
  *
  *   _rg_x   by field of the IR: the access to one number of each element (oracle/derivative.lua)
  *   _rg_l   by level of the IR: the level
@@ -14,9 +14,9 @@
 #include "emit_lua/emit_ir.h"
 
 enum { LOOP_LOCALS = 3 }; /* a generic `for` has hidden ones */
-/* LuaJIT's jumps reach over 2^15 instructions, some eight of which make a statement. Where a text
- * has more, all values are in _rg_v, and sections of regions are functions of their own. */
-enum { MOST_STATEMENTS = 2500, SECTION_STATEMENTS = 400 };
+/* A jump of LuaJIT spans at most 2^15 instructions, and a statement has about eight. In larger
+ * texts all values are in _rg_v, and sections of regions are functions of their own. */
+enum { MAX_STATEMENTS = 2500, SECTION_STATEMENTS = 400 };
 
 static bool emit_region(Derivative *d, const IrRegion *region);
 
@@ -60,7 +60,7 @@ static void emit_exit(Derivative *d, const IrInst *exit) {
   ASSERT(exit->imm < d->loops.count, "an exit leaves loops that are around it");
   EmitLoop *loop = &d->loops.items[d->loops.count - 1 - exit->imm];
   bool leaves = exit->op == IR_BREAK;
-  *(leaves ? &loop->is_left : &loop->continues) = true;
+  *(leaves ? &loop->needs_leave_label : &loop->needs_next_label) = true;
   emit_format(d->e, "do goto _rg_%s%d end", leaves ? "leave" : "next", loop->number);
 }
 
@@ -124,16 +124,16 @@ static bool emit_loop(Derivative *d, const IrInst *inst) {
   if (!emit_region(d, inst->regions[0])) return false;
   loop = d->loops.items[--d->loops.count];
   emit_text(d->e, " end");
-  if (loop.continues) emit_format(d->e, " ::_rg_next%d::", loop.number);
+  if (loop.needs_next_label) emit_format(d->e, " ::_rg_next%d::", loop.number);
   emit_text(d->e, " end");
-  if (loop.is_left) emit_format(d->e, " ::_rg_leave%d::", loop.number);
+  if (loop.needs_leave_label) emit_format(d->e, " ::_rg_leave%d::", loop.number);
   d->locals = locals;
   return true;
 }
 
 /* -- insts ------------------------------------------------------------------------------------- */
 
-static bool is_silent(const IrInst *inst) {
+static bool emits_nothing(const IrInst *inst) {
   switch (inst->op) {
   case IR_CONST:
   case IR_ARG:
@@ -141,7 +141,7 @@ static bool is_silent(const IrInst *inst) {
   case IR_ACQUIRE:
   case IR_RELEASE:
   case IR_DISOWN: return true;
-  case IR_CALL: return emit_ir_is_silent_call(inst);
+  case IR_CALL: return emit_ir_call_is_empty(inst);
   default: return false;
   }
 }
@@ -181,26 +181,27 @@ static bool emit_statement(Derivative *d, const IrInst *inst) {
   }
 }
 
-/* Lines of the text are the user's as far as they only rise, as those of a tangent do. */
-static void advance(Derivative *d, const IrInst *inst) {
+/* Moves to the user's line. Lines can only increase, as those of a tangent do; other insts stay on
+ * the line that is reached. */
+static void advance_line(Derivative *d, const IrInst *inst) {
   Emit *e = d->e;
   if (inst->line > e->line && inst->line <= e->s->input->ast->function->end.line)
     emit_line(e, (Pos){.line = inst->line});
 }
 
 static bool emit_inst(Derivative *d, const IrInst *inst) {
-  if (is_silent(inst)) return true;
-  advance(d, inst);
+  if (emits_nothing(inst)) return true;
+  advance_line(d, inst);
   emit_text(d->e, " ");
   bool is_value = !type_is_none(inst->type);
-  if (is_value) emit_ir_name(d, inst);
+  if (is_value) emit_ir_declare(d, inst);
   bool ok = is_value ? emit_ir_expression(d, inst) : emit_statement(d, inst);
   emit_text(d->e, ";");
   return ok;
 }
 
-/* The insts from `inst` on that can be a function of their own, as none leaves it. Returns the one
- * after them; NULL with *ok false on failure. */
+/* Emits the insts from `inst` on as a function of their own, up to one that leaves its region.
+ * Returns the next inst; NULL with *ok false on failure. */
 static IrInst *emit_section(Derivative *d, IrInst *inst, bool *ok) {
   emit_text(d->e, " (function()");
   for (int k = 0; *ok && inst && k < SECTION_STATEMENTS && !ir_has_exit(inst); k++) {
@@ -230,7 +231,7 @@ static bool emit_region(Derivative *d, const IrRegion *region) {
 
 typedef struct Origin {
   int value;        /* number of the launch value */
-  const char *path; /* from its field to the one meant: "grad.dual" */
+  const char *path; /* from its field to the derivative: "grad.dual"; "": the field itself */
 } Origin;
 
 static int component_of(const SNode *node, int component, bool is_dual) {
@@ -239,8 +240,8 @@ static int component_of(const SNode *node, int component, bool is_dual) {
   return (is_dual ? of->dual : of->gradient) - 1;
 }
 
-/* Which field of the launch a component of a node belongs to: itself, or as the field of
- * derivatives of one. */
+/* Finds the field of the launch that the component belongs to, or whose derivative it belongs
+ * to. */
 static bool find_origin(const Derivative *d, const SNode *node, int component, Origin *origin) {
   const char *const paths[] = {"", "grad", "dual", "grad.dual"};
   for (int k = 0; k < d->typed->fields.count; k++) {
@@ -258,7 +259,7 @@ static bool find_origin(const Derivative *d, const SNode *node, int component, O
   return false;
 }
 
-/* Which number of an element the field of an array is. */
+/* The number of an array's element that the field of the IR is. */
 static int part_of_array(const Derivative *d, const IrField *field) {
   SemaArg from = d->typed->args.items[d->kernel->arrays.items[field->array].address];
   const SemaInput *input = d->e->s->input;
@@ -295,10 +296,10 @@ static bool emit_level(Derivative *d, int number) {
   }
   for (int k = 0; k < d->typed->fields.count; k++) {
     const SNode *at = d->kernel->fields.items[k].node;
-    int above = 0;
-    while (at && at != node) at = at->parent, above++;
+    int levels_up = 0;
+    while (at && at != node) at = at->parent, levels_up++;
     if (!at) continue;
-    emit_format(d->e, " %d:%d", emit_value_number(d->e, d->typed->fields.items[k]), above);
+    emit_format(d->e, " %d:%d", emit_value_number(d->e, d->typed->fields.items[k]), levels_up);
     return true;
   }
   return error_set(d->err, RG_ERROR_INTERNAL, "a derivative has a level that no launch has");
@@ -321,7 +322,7 @@ static void emit_tables(Derivative *d) {
   emit_text(e, "}; ");
 }
 
-/* The first line, with the fields and levels of the IR after what every text has there. */
+/* The first line: as of every text, followed by the fields and levels of the IR. */
 static bool emit_head_line(Derivative *d) {
   Emit *e = d->e;
   emit_text(e, "--[=[");
@@ -336,7 +337,7 @@ static bool emit_head_line(Derivative *d) {
   return true;
 }
 
-/* Arrays of the script are no memory, as those of the kernel are. */
+/* The text accesses arrays by its own memory operations, which an array of the script has not. */
 static bool check_arrays(Derivative *d) {
   const SemaOutput *typed = d->typed;
   bool has_arrays = false;
@@ -362,7 +363,7 @@ const char *emit_lua_derivative(Scratch *scratch, const SemaOutput *typed, Error
   if (!check_arrays(&d)) return NULL;
   int statements = 0;
   ir_walk(typed->kernel->body, count_inst, &statements);
-  d.is_large = statements > MOST_STATEMENTS;
+  d.is_large = statements > MAX_STATEMENTS;
   if (!emit_head_line(&d)) return NULL;
   emit_text(e, "local _rg, _rg_f, _rg_a, _rg_r = ...; local _rg_v, _rg_x, _rg_l = {}, "
                "_rg_f.numbers, _rg_f.levels; ");

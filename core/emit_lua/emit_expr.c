@@ -90,7 +90,7 @@ void emit_conversion_at(Emit *e, Pos pos, Shape shape, Type from, Type to) {
   else emit_operation_at(e, pos, shape, scratch_format(e->scratch, "to_%s", type_text(to)), from);
 }
 
-void emit_as(Emit *e, Expr *expr, Type type) {
+void emit_converted(Emit *e, Expr *expr, Type type) {
   Type from = emit_type(e, expr);
   if (type_equal(from, type)) {
     emit_expr(e, expr);
@@ -101,16 +101,16 @@ void emit_as(Emit *e, Expr *expr, Type type) {
   emit_text(e, ")");
 }
 
-void emit_for(Emit *e, Expr *expr, Type type, Shape shape) {
-  bool stretches = !type_is_scalar(shape) && type_is_scalar(emit_shape(e, expr));
-  if (stretches) emit_format(e, "_rg.stretch(%d, ", type_parts(shape));
-  emit_as(e, expr, type);
-  if (stretches) emit_text(e, ")");
+void emit_broadcast(Emit *e, Expr *expr, Type type, Shape shape) {
+  bool is_broadcast = !type_is_scalar(shape) && type_is_scalar(emit_shape(e, expr));
+  if (is_broadcast) emit_format(e, "_rg.stretch(%d, ", type_parts(shape));
+  emit_converted(e, expr, type);
+  if (is_broadcast) emit_text(e, ")");
 }
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-static void emit_named(Emit *e, Expr *expr) {
+static void emit_entity(Emit *e, Expr *expr) {
   const Entity *entity = &expr->entity;
   Type at = emit_type(e, expr);
   switch (entity->kind) {
@@ -186,7 +186,7 @@ static void emit_comparison(Emit *e, Expr *expr) {
   emit_text(e, ")");
 }
 
-static bool is_link(Emit *e, Expr *expr) {
+static bool is_chained_operator(Emit *e, Expr *expr) {
   return expr->kind == AST_BINARY && !(expr->op >= AST_EQ && expr->op <= AST_GE) &&
          !emit_is_product(e, expr);
 }
@@ -194,26 +194,27 @@ static bool is_link(Emit *e, Expr *expr) {
 /* The number of operators nested on the left: 3 in ((a + b) - c) * d. */
 static int chain_length(Emit *e, Expr *expr) {
   int length = 0;
-  for (expr = sema_strip(expr); is_link(e, expr); expr = sema_strip(expr->left)) length++;
+  for (expr = sema_strip(expr); is_chained_operator(e, expr); expr = sema_strip(expr->left))
+    length++;
   return length;
 }
 
-/* Lua allows at most 200 nested calls and 250 arguments. So a long chain is
- * `_rg.chain(_rg.chain(a, _rg.add_f32, b, ..), _rg.sub_f32, c, ..)`, with a conversion as an
- * operation without operand. */
+/* Lua allows at most 200 nested calls and 250 arguments. So a long chain becomes
+ * `_rg.chain(_rg.chain(a, _rg.add_f32, b, ..), _rg.sub_f32, c, ..)`, in which a conversion is an
+ * operation whose operand is nil. */
 static void emit_chain(Emit *e, Expr *expr, int length) {
-  enum { AT_ONCE = 40 };
-  Expr **links = scratch_array(e->scratch, Expr *, length);
-  for (int i = length - 1; i >= 0; i--, expr = expr->left) links[i] = expr = sema_strip(expr);
-  for (int i = 0; i < length; i += AT_ONCE) emit_text(e, "_rg.chain(");
-  emit_as(e, expr, emit_type(e, links[0]));
+  enum { MAX_CHAIN = 40 };
+  Expr **operators = scratch_array(e->scratch, Expr *, length);
+  for (int i = length - 1; i >= 0; i--, expr = expr->left) operators[i] = expr = sema_strip(expr);
+  for (int i = 0; i < length; i += MAX_CHAIN) emit_text(e, "_rg.chain(");
+  emit_converted(e, expr, emit_type(e, operators[0]));
   for (int i = 0; i < length; i++) {
-    Type at = emit_type(e, links[i]), before = i ? emit_type(e, links[i - 1]) : at;
+    Type at = emit_type(e, operators[i]), before = i ? emit_type(e, operators[i - 1]) : at;
     if (!type_equal(before, at))
       emit_format(e, ", _rg.to_%s_%s, nil", type_text(at), type_text(before));
-    emit_format(e, ", _rg.%s_%s, ", operation_name(links[i], at), type_text(at));
-    emit_as(e, links[i]->right, at);
-    if (i % AT_ONCE == AT_ONCE - 1 || i == length - 1) emit_text(e, ")");
+    emit_format(e, ", _rg.%s_%s, ", operation_name(operators[i], at), type_text(at));
+    emit_converted(e, operators[i]->right, at);
+    if (i % MAX_CHAIN == MAX_CHAIN - 1 || i == length - 1) emit_text(e, ")");
   }
 }
 
@@ -234,16 +235,16 @@ static void emit_binary(Emit *e, Expr *expr) {
   }
   Type at = emit_type(e, expr);
   emit_operation_at(e, expr->pos, emit_shape(e, expr), operation_name(expr, at), at);
-  emit_as(e, expr->left, at);
+  emit_converted(e, expr->left, at);
   emit_text(e, ", ");
-  emit_as(e, expr->right, at);
+  emit_converted(e, expr->right, at);
   emit_text(e, ")");
 }
 
 static void emit_unary(Emit *e, Expr *expr) {
   Type at = emit_type(e, expr);
   if (expr->op == AST_LEN) {
-    emit_named(e, expr);
+    emit_entity(e, expr);
   } else if (expr->op == AST_NEG && expr->left->kind == AST_NUMBER) {
     emit_literal(e, expr->left, at, true);
   } else if (expr->op == AST_NOT) {
@@ -253,7 +254,7 @@ static void emit_unary(Emit *e, Expr *expr) {
   } else {
     const char *name = expr->op == AST_NEG ? "neg" : "bnot";
     emit_operation_at(e, expr->pos, emit_shape(e, expr), name, at);
-    emit_as(e, expr->left, at);
+    emit_converted(e, expr->left, at);
     emit_text(e, ")");
   }
 }
@@ -286,14 +287,14 @@ static void emit_logic(Emit *e, Expr *expr) {
   }
   for (; first->kind == expr->kind && !choice_is(e->s, first); first = sema_strip(first->left))
     count++;
-  Expr **links = scratch_array(e->scratch, Expr *, count);
-  for (Expr *at = expr; count > 0; at = sema_strip(at->left)) links[--count] = at;
+  Expr **operators = scratch_array(e->scratch, Expr *, count);
+  for (Expr *at = expr; count > 0; at = sema_strip(at->left)) operators[--count] = at;
   emit_text(e, "(");
   emit_expr(e, first);
   for (int i = 0;; i++) {
     emit_text(e, expr->kind == AST_AND ? " and " : " or ");
-    emit_expr(e, links[i]->right);
-    if (links[i] == expr) break;
+    emit_expr(e, operators[i]->right);
+    if (operators[i] == expr) break;
   }
   emit_text(e, ")");
 }
@@ -302,7 +303,7 @@ static void emit_logic(Emit *e, Expr *expr) {
 static void emit_arm(Emit *e, Expr *value, Type at, Shape shape) {
   bool is_bool = type_is_bool(at);
   if (is_bool) emit_text(e, "{");
-  emit_for(e, value, at, shape);
+  emit_broadcast(e, value, at, shape);
   if (is_bool) emit_text(e, "}");
 }
 
@@ -323,7 +324,8 @@ static void emit_choice(Emit *e, Expr *expr) {
   emit_text(e, type_is_bool(at) ? ")[1]" : ")");
 }
 
-/* -- all --------------------------------------------------------------------------------------- */
+/* -- expressions
+ * --------------------------------------------------------------------------------------- */
 
 void emit_expr(Emit *e, Expr *expr) {
   guard_check_stack();
@@ -351,6 +353,6 @@ void emit_expr(Emit *e, Expr *expr) {
     break;
   case AST_TERNARY: emit_choice(e, expr); break;
   case AST_PAREN: emit_expr(e, expr->left); break;
-  default: emit_named(e, expr); break;
+  default: emit_entity(e, expr); break;
   }
 }

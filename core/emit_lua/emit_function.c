@@ -40,15 +40,15 @@ static void emit_arguments(Emit *e, Inline *in) {
   emit_format(e, " = %s; ", strbuf_end(&text));
 }
 
-static void emit_zero_of(Emit *e, Local *result) { emit_zero(e, result->type, result->shape); }
+static void emit_local_zero(Emit *e, Local *result) { emit_zero(e, result->type, result->shape); }
 
 /* Returns zeros if a function falls off its end. */
-static void emit_zeros(Emit *e, Inline *in) {
+static void emit_result_zeros(Emit *e, Inline *in) {
   for (int i = !in->keeps_first; i < in->results.count; i++) {
     e->names[in->results.items[i]->id] =
         scratch_format(e->scratch, "_rg_r[%d]", in->results.items[i]->id);
     emit_format(e, "_rg_r[%d] = ", in->results.items[i]->id);
-    emit_zero_of(e, in->results.items[i]);
+    emit_local_zero(e, in->results.items[i]);
     emit_text(e, "; ");
   }
 }
@@ -57,7 +57,7 @@ static void emit_body(Emit *e, Inline *in) {
   int visible = e->visible.count;
   Stmt *repeat = e->repeat;
   emit_arguments(e, in);
-  emit_zeros(e, in);
+  emit_result_zeros(e, in);
   in->outer = e->frame;
   e->frame = in;
   e->repeat = NULL;
@@ -66,7 +66,7 @@ static void emit_body(Emit *e, Inline *in) {
   e->repeat = repeat;
   if (in->results.count && !in->label) {
     emit_text(e, " do return ");
-    emit_zero_of(e, in->results.items[0]);
+    emit_local_zero(e, in->results.items[0]);
     emit_text(e, " end");
   }
   e->visible.count = visible;
@@ -81,7 +81,7 @@ void emit_block_call(Emit *e, Inline *in) {
 
 static bool is_name_byte(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-static bool names_it(const char *text, const char *name) {
+static bool mentions(const char *text, const char *name) {
   size_t length = strlen(name);
   for (const char *at = text; length && (at = strstr(at, name)); at++)
     if ((at == text || !is_name_byte(at[-1])) && !is_name_byte(at[length])) return true;
@@ -89,11 +89,11 @@ static bool names_it(const char *text, const char *name) {
 }
 
 /* The visible locals that a text names, as a list. */
-static const char *names_in(Emit *e, const char *text) {
+static const char *mentioned_locals(Emit *e, const char *text) {
   StrBuf list;
   strbuf_init(&list, e->scratch);
   for (int i = 0; i < e->visible.count; i++)
-    if (names_it(text, e->visible.items[i]))
+    if (mentions(text, e->visible.items[i]))
       strbuf_format(&list, "%s%s", list.length ? ", " : "", e->visible.items[i]);
   return strbuf_end(&list);
 }
@@ -104,7 +104,7 @@ static void emit_helper(Emit *e, Inline *in) {
   strbuf_init(&e->out, e->scratch);
   e->depth = 0;
   emit_body(e, in);
-  const char *body = strbuf_end(&e->out), *names = names_in(e, body);
+  const char *body = strbuf_end(&e->out), *names = mentioned_locals(e, body);
   e->out = out;
   e->depth = depth;
   strbuf_format(&e->helpers, "_rg_h[%d] = function(%s) ", number, names);
@@ -114,11 +114,11 @@ static void emit_helper(Emit *e, Inline *in) {
 }
 
 void emit_function_call(Emit *e, Expr *call, Inline *in) {
-  enum { DEEPEST = 10 };
+  enum { MAX_DEPTH = 10 };
   const Local *result = in->results.count ? in->results.items[call->result] : NULL;
   if (result) emit_conversion(e, result->shape, result->type, emit_type(e, call));
   if (call->result) emit_format(e, "_rg.result(_rg_r, %d, ", result->id);
-  if (e->depth == DEEPEST) {
+  if (e->depth == MAX_DEPTH) {
     emit_helper(e, in);
   } else {
     e->depth++;
@@ -135,40 +135,31 @@ void emit_function_call(Emit *e, Expr *call, Inline *in) {
 static void emit_values(Emit *e, const Exprs *values, const Locals *locals) {
   for (int i = 0; i < values->count; i++) {
     if (i) emit_text(e, ", ");
-    emit_for(e, values->items[i], locals->items[i]->type, locals->items[i]->shape);
+    emit_broadcast(e, values->items[i], locals->items[i]->type, locals->items[i]->shape);
   }
-}
-
-static void emit_quoted(Emit *e, const char *text) {
-  strbuf_char(&e->out, '"');
-  for (; *text; text++) {
-    if (strchr("\"\\\n\r", *text)) strbuf_char(&e->out, '\\');
-    strbuf_char(&e->out, *text);
-  }
-  strbuf_char(&e->out, '"');
 }
 
 /* Emits the check of the call depth. */
-static void emit_nest(Emit *e, const Inline *in) {
+static void emit_depth_check(Emit *e, const Inline *in) {
   emit_text(e, "_rg.nest(_rg_d, ");
-  emit_quoted(e, in->recursive->cycle);
+  emit_quoted(e, str_of(in->recursive->cycle));
   emit_text(e, ", ");
-  emit_quoted(e, in->recursive->source->name);
+  emit_quoted(e, str_of(in->recursive->source->name));
   emit_format(e, ", %d, %d); ", in->recursive->call->pos.line, in->recursive->call->pos.column);
 }
 
-/* Is it passed at run time: a value, or a row? */
+/* Is it passed at run time, as a value or as the indices of a view? */
 static bool is_passed(const Local *parameter) {
   return !parameter->is_alias ||
          (parameter->alias.kind == ENTITY_FIELD && parameter->alias.field.index_count);
 }
 
 /* `do return`, after restoring the caller's state of random numbers. */
-static const char *return_of(const Inline *in) {
+static const char *return_text(const Inline *in) {
   return in->random.is_used ? "do return _rg.drawn(_rg_g" : "do return ";
 }
 
-static void emit_called(Emit *e, Inline *in) {
+static void emit_recursive_function(Emit *e, Inline *in) {
   int visible = e->visible.count;
   StrBuf parameters;
   strbuf_init(&parameters, e->scratch);
@@ -178,7 +169,7 @@ static void emit_called(Emit *e, Inline *in) {
   if (in->axis_count) strbuf_text(&parameters, ", _rg_i");
   if (in->random.is_used) strbuf_text(&parameters, ", _rg_g");
   emit_format(e, "_rg_n[%d] = function(_rg_d%s) ", in->ordinal + 1, strbuf_end(&parameters));
-  emit_nest(e, in);
+  emit_depth_check(e, in);
   emit_text(e, "local _rg_r = _rg.own(_rg_r); ");
   vec_push(e->scratch, &e->visible, "_rg_r"); /* its own, also for functions outside the kernel */
   vec_push(e->scratch, &e->visible, "_rg_d");
@@ -186,21 +177,22 @@ static void emit_called(Emit *e, Inline *in) {
   vec_push(e->scratch, &e->visible, "_rg_g");
   if (in->random.is_used) emit_text(e, "_rg_g.trip = _rg_g.trip + 1; ");
   e->frame = in;
-  e->called = in;
+  e->recursive_function = in;
   emit_block(e, &in->body);
   e->frame = NULL;
-  e->called = NULL;
-  emit_format(e, " %s", return_of(in));
+  e->recursive_function = NULL;
+  emit_format(e, " %s", return_text(in));
   for (int i = 0; i < in->results.count; i++) {
     if (i || in->random.is_used) emit_text(e, ", ");
-    emit_zero_of(e, in->results.items[i]);
+    emit_local_zero(e, in->results.items[i]);
   }
   emit_text(e, in->random.is_used ? ") end end; " : " end end; ");
   e->visible.count = visible;
 }
 
 void emit_functions(Emit *e) {
-  for (int i = 0; i < e->s->functions.count; i++) emit_called(e, e->s->functions.items[i]);
+  for (int i = 0; i < e->s->functions.count; i++)
+    emit_recursive_function(e, e->s->functions.items[i]);
 }
 
 /* The results after the first go into _rg_r by _rg.spread, which gives the first. */
@@ -223,7 +215,7 @@ void emit_invocation(Emit *e, Expr *expr, Invocation *call) {
     emit_text(e, ", ");
     if (parameter->is_alias)
       emit_initial(e, call->of->parameters.items[i], call->arguments.items[i]);
-    else emit_for(e, call->arguments.items[i], parameter->type, parameter->shape);
+    else emit_broadcast(e, call->arguments.items[i], parameter->type, parameter->shape);
   }
   if (call->of->axis_count) {
     emit_text(e, ", ");
@@ -238,7 +230,7 @@ void emit_function_return(Emit *e, Stmt *stmt) {
   const Inline *in = stmt->returns_from;
   int count = stmt->values.count;
   if (in->is_called) {
-    emit_text(e, return_of(in));
+    emit_text(e, return_text(in));
     if (in->random.is_used && stmt->values.count) emit_text(e, ", ");
     emit_values(e, &stmt->values, &in->results);
     emit_text(e, in->random.is_used ? ") end" : " end");
@@ -256,7 +248,8 @@ void emit_function_return(Emit *e, Stmt *stmt) {
   for (int i = 1; i < count; i++) emit_format(e, ", _rg_v%d", i);
   for (int i = 0; i < count; i++) {
     emit_text(e, i ? ", " : " = ");
-    emit_for(e, stmt->values.items[i], in->results.items[i]->type, in->results.items[i]->shape);
+    emit_broadcast(e, stmt->values.items[i], in->results.items[i]->type,
+                   in->results.items[i]->shape);
   }
   for (int i = !in->keeps_first; i < count; i++)
     emit_format(e, "; _rg_r[%d] = _rg_v%d", in->results.items[i]->id, i);

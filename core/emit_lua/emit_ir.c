@@ -2,7 +2,7 @@
  * the table _rg_v. */
 #include "emit_lua/emit_ir.h"
 
-enum { MOST_LOCALS = 120 };
+enum { MAX_LOCALS = 120 };
 
 bool emit_ir_refuse(Derivative *d, const IrInst *at, const char *what) {
   error_set(d->err, RG_ERROR_UNSUPPORTED, "arch = \"lua\" has no derivative of %s", what);
@@ -35,8 +35,8 @@ void emit_ir_operands(Derivative *d, const IrInst *inst, int from) {
   }
 }
 
-void emit_ir_name(Derivative *d, const IrInst *inst) {
-  d->is_in_table[inst->id] = d->is_large || d->locals >= MOST_LOCALS;
+void emit_ir_declare(Derivative *d, const IrInst *inst) {
+  d->is_in_table[inst->id] = d->is_large || d->locals >= MAX_LOCALS;
   if (!d->is_in_table[inst->id]) {
     d->locals++;
     emit_text(d->e, "local ");
@@ -58,13 +58,13 @@ static void emit_arithmetic(Derivative *d, const IrInst *inst, const char *name)
   emit_text(d->e, ")");
 }
 
-static void emit_infix(Derivative *d, const IrInst *inst, const char *sign) {
+static void emit_comparison(Derivative *d, const IrInst *inst, const char *operator) {
   emit_ir_value(d, inst->operands[0]);
-  emit_format(d->e, " %s ", sign);
+  emit_format(d->e, " %s ", operator);
   emit_ir_value(d, inst->operands[1]);
 }
 
-static const char *comparison_sign(IrOp op) {
+static const char *comparison_operator(IrOp op) {
   switch (op) {
   case IR_EQ: return "==";
   case IR_NE: return "~=";
@@ -114,7 +114,7 @@ static void emit_access(Derivative *d, const IrInst *access, const char *name) {
 }
 
 /* "i, j)" */
-static void emit_place(Derivative *d, const IrInst *place, bool is_first) {
+static void emit_place_indices(Derivative *d, const IrInst *place, bool is_first) {
   for (int k = 0; k < place->operand_count; k++) {
     if (k || !is_first) emit_text(d->e, ", ");
     emit_ir_value(d, place->operands[k]);
@@ -124,13 +124,13 @@ static void emit_place(Derivative *d, const IrInst *place, bool is_first) {
 
 static void emit_load(Derivative *d, const IrInst *load) {
   emit_access(d, load, "get");
-  emit_place(d, load->operands[0], true);
+  emit_place_indices(d, load->operands[0], true);
 }
 
 void emit_ir_store(Derivative *d, const IrInst *store) {
   emit_access(d, store, store->uncounted ? "set_inside" : "set");
   emit_ir_value(d, store->operands[1]);
-  emit_place(d, store->operands[0], false);
+  emit_place_indices(d, store->operands[0], false);
 }
 
 void emit_ir_update(Derivative *d, const IrInst *update, const char *name) {
@@ -139,7 +139,7 @@ void emit_ir_update(Derivative *d, const IrInst *update, const char *name) {
   emit_format(d->e, "_rg.%s_%s, ", ir_update_text((IrUpdate)update->imm),
               type_text(d->kernel->fields.items[place->field].type));
   emit_ir_value(d, update->operands[1]);
-  emit_place(d, place, false);
+  emit_place_indices(d, place, false);
 }
 
 static void emit_swap(Derivative *d, const IrInst *cas) {
@@ -147,7 +147,7 @@ static void emit_swap(Derivative *d, const IrInst *cas) {
   emit_ir_value(d, cas->operands[1]);
   emit_text(d->e, ", ");
   emit_ir_value(d, cas->operands[2]);
-  emit_place(d, cas->operands[0], false);
+  emit_place_indices(d, cas->operands[0], false);
 }
 
 /* -- cells ------------------------------------------------------------------------------------- */
@@ -189,7 +189,7 @@ void emit_ir_pop(Derivative *d, const IrInst *pop) {
 /* -- arrays of the tape and of kernels: Lua's collector counts their references --------------- */
 
 /* NULL: there is none. */
-static const char *name_of_call(RtEntry entry) {
+static const char *runtime_function(RtEntry entry) {
   switch (entry) {
   case RT_ARRAY_NEW: return "memory_new";
   case RT_ARRAY_TIMES: return "mul_i64";
@@ -211,13 +211,13 @@ static const char *name_of_call(RtEntry entry) {
 }
 
 bool emit_ir_call(Derivative *d, const IrInst *call) {
-  const char *name = name_of_call((RtEntry)call->entry);
+  const char *name = runtime_function((RtEntry)call->entry);
   if (!name) return emit_ir_refuse(d, call, "calls of functions in C");
   emit_ir_helper(d, call, name);
   return true;
 }
 
-bool emit_ir_is_silent_call(const IrInst *call) {
+bool emit_ir_call_is_empty(const IrInst *call) {
   return call->entry == RT_ARRAY_UNLOCK || call->entry == RT_TOUCH;
 }
 
@@ -359,7 +359,7 @@ bool emit_ir_expression(Derivative *d, const IrInst *inst) {
   case IR_MEM_RMW: emit_ir_memory_update(d, inst); return true;
   default: break;
   }
-  if (ir_is_comparison(inst->op)) emit_infix(d, inst, comparison_sign(inst->op));
+  if (ir_is_comparison(inst->op)) emit_comparison(d, inst, comparison_operator(inst->op));
   else if (inst->op >= IR_ADD && inst->op <= IR_FMOD)
     emit_arithmetic(d, inst, ir_op_info[inst->op].text);
   else return emit_ir_refuse_op(d, inst);

@@ -5,8 +5,8 @@
 #include "emit_lua/emit.h"
 
 typedef struct EmitLoop {
-  int number;              /* of its labels */
-  bool continues, is_left; /* they are used */
+  int number;                               /* of its labels */
+  bool needs_next_label, needs_leave_label; /* they are used */
 } EmitLoop;
 
 typedef struct Derivative {
@@ -20,7 +20,7 @@ typedef struct Derivative {
   Error *err;
 } Derivative;
 
-/* False, with the reason: there is no derivative of that, or no text of the op. */
+/* Always false, with an error: `what` has no derivative here, or the op no Lua text. */
 bool emit_ir_refuse(Derivative *d, const IrInst *at, const char *what);
 bool emit_ir_refuse_op(Derivative *d, const IrInst *inst);
 
@@ -28,8 +28,8 @@ void emit_ir_value(Derivative *d, const IrInst *value);
 /* ", a, b": the operands from one on. */
 void emit_ir_operands(Derivative *d, const IrInst *inst, int from);
 /* "local v7 = " */
-void emit_ir_name(Derivative *d, const IrInst *inst);
-/* What an inst with a value computes. */
+void emit_ir_declare(Derivative *d, const IrInst *inst);
+/* The expression that computes the value of an inst. */
 bool emit_ir_expression(Derivative *d, const IrInst *inst);
 
 /* "_rg.NAME(a, b)" */
@@ -41,8 +41,8 @@ void emit_ir_pop(Derivative *d, const IrInst *pop);
 /* "_rg.memory_update(address, value, zero, _rg.add_f32)": returns the old value. */
 void emit_ir_memory_update(Derivative *d, const IrInst *update);
 bool emit_ir_call(Derivative *d, const IrInst *call);
-/* Has the call nothing to do in Lua? */
-bool emit_ir_is_silent_call(const IrInst *call);
+/* Does the call need no Lua text? */
+bool emit_ir_call_is_empty(const IrInst *call);
 void emit_ir_message(Derivative *d, const IrInst *inst);
 
 #endif

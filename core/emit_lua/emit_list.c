@@ -8,13 +8,13 @@
 #include "emit_lua/emit.h"
 
 /* "_rg.name(LEVEL, {0, i, j}" */
-static void emit_list(Emit *e, const char *name, Expr *call) {
+static void emit_list_call_head(Emit *e, const char *name, Expr *call) {
   const MethodCall *m = method_of(call);
   const FieldRef *field = field_of(&m->object);
   emit_format(e, "_rg.%s(", name);
-  emit_source(e, field->source);
+  emit_launch_field(e, field->source);
   emit_text(e, ".level, {0");
-  bool is_checked = emit_inside(e, call->pos, &m->object);
+  bool is_checked = emit_index_check(e, call->pos, &m->object);
   emit_call_indices(e, call->left, &call->list, m->taken, field->node->rank - 1);
   emit_text(e, is_checked ? ")}" : "}");
 }
@@ -28,7 +28,7 @@ static int field_ordinal(const SNode *node, const SNodeComponent *field) {
 }
 
 /* Derivatives of appended elements are zero. Returns the first component from `component` on that
- * is none. */
+ * is not a derivative. */
 static int emit_derivatives(Emit *e, const SNode *node, int component) {
   while (component < node->component_count && snode_is_derivative(node, component)) {
     emit_text(e, ", 0");
@@ -40,12 +40,12 @@ static int emit_derivatives(Emit *e, const SNode *node, int component) {
 static void emit_append(Emit *e, Expr *call, const MethodCall *m) {
   const SNode *node = field_of(&m->object)->node;
   int component = 0;
-  emit_list(e, "append", call);
+  emit_list_call_head(e, "append", call);
   for (int i = m->taken; i < call->list.count; i++) {
     Expr *value = call->list.items[i];
     emit_text(e, ", ");
     const SNodeComponent *to = &node->components[component];
-    emit_as(e, value, type_is_struct(to->whole) ? to->whole : to->type);
+    emit_converted(e, value, type_is_struct(to->whole) ? to->whole : to->type);
     component = emit_derivatives(e, node, component + type_parts(emit_shape(e, value)));
   }
   emit_text(e, ")");
@@ -54,7 +54,7 @@ static void emit_append(Emit *e, Expr *call, const MethodCall *m) {
 /* The results after the first are unnamed locals. */
 static void emit_pop(Emit *e, Expr *call, const MethodCall *m) {
   const SNode *node = field_of(&m->object)->node;
-  emit_list(e, "pop", call);
+  emit_list_call_head(e, "pop", call);
   emit_format(e, ", _rg_r, %d", field_ordinal(node, &node->components[m->component]));
   for (int i = 1; i < call->popped.count; i++) {
     int id = call->popped.items[i]->id;
@@ -71,14 +71,14 @@ void emit_list_call(Emit *e, Expr *call, const MethodCall *m) {
   } else if (m->method->op == IR_POP) {
     emit_pop(e, call, m);
   } else {
-    emit_list(e, "length", call);
+    emit_list_call_head(e, "length", call);
     emit_text(e, ")");
   }
   emit_text(e, ")");
 }
 
 void emit_items(Emit *e, const LoopHead *head, const Stmt *stmt) {
-  emit_list(e, "items", head->items);
+  emit_list_call_head(e, "items", head->items);
   for (int i = 1; i < stmt->locals.count; i++)
     emit_format(e, ", %d", field_ordinal(head->node, list_item_field(head, i - 1)));
   emit_text(e, ")");

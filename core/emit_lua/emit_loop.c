@@ -9,32 +9,32 @@
 
 typedef struct SavedLoop {
   int loop, outer;
-  bool outer_is_left;
+  bool outer_needs_leave_label;
   Stmt *repeat;
 } SavedLoop;
 
-static SavedLoop enter(Emit *e, Stmt *stmt) {
-  SavedLoop saved = {e->loop, e->outer, e->outer_is_left, e->repeat};
+static SavedLoop begin_loop(Emit *e, Stmt *stmt) {
+  SavedLoop saved = {e->loop, e->outer, e->outer_needs_leave_label, e->repeat};
   e->outer = e->loop;
-  e->outer_is_left = e->is_left;
-  e->is_left = false;
+  e->outer_needs_leave_label = e->needs_leave_label;
+  e->needs_leave_label = false;
   e->loop = ++e->loop_count;
   e->repeat = stmt->kind == AST_STMT_REPEAT ? stmt : NULL;
   emit_text(e, " do do ");
   return saved;
 }
 
-static void leave(Emit *e, SavedLoop saved) {
+static void end_loop(Emit *e, SavedLoop saved) {
   emit_format(e, " end ::_rg_next%d:: end", e->loop);
-  if (e->is_left) emit_format(e, " ::_rg_leave%d::", e->loop);
+  if (e->needs_leave_label) emit_format(e, " ::_rg_leave%d::", e->loop);
   e->loop = saved.loop;
-  e->is_left = e->outer_is_left;
+  e->needs_leave_label = e->outer_needs_leave_label;
   e->outer = saved.outer;
-  e->outer_is_left = saved.outer_is_left;
+  e->outer_needs_leave_label = saved.outer_needs_leave_label;
   e->repeat = saved.repeat;
 }
 
-static void break_if(Emit *e, Expr *condition) {
+static void emit_break_if(Emit *e, Expr *condition) {
   emit_text(e, "if ");
   emit_expr(e, condition);
   emit_text(e, " then break end");
@@ -43,16 +43,16 @@ static void break_if(Emit *e, Expr *condition) {
 void emit_while(Emit *e, Stmt *stmt) {
   emit_text(e, "while ");
   emit_expr(e, stmt->values.items[0]);
-  SavedLoop saved = enter(e, stmt);
+  SavedLoop saved = begin_loop(e, stmt);
   emit_random_iteration(e, stmt);
   emit_block(e, &stmt->bodies.items[0]);
-  leave(e, saved);
+  end_loop(e, saved);
 }
 
 /* The condition sees the body's locals. */
 void emit_repeat(Emit *e, Stmt *stmt) {
   emit_text(e, "while true");
-  SavedLoop saved = enter(e, stmt);
+  SavedLoop saved = begin_loop(e, stmt);
   emit_random_iteration(e, stmt);
   int visible = e->visible.count;
   Block *body = &stmt->bodies.items[0];
@@ -65,16 +65,16 @@ void emit_repeat(Emit *e, Stmt *stmt) {
   }
   emit_line(e, stmt->values.items[0]->pos);
   emit_text(e, " ");
-  break_if(e, stmt->values.items[0]);
+  emit_break_if(e, stmt->values.items[0]);
   e->visible.count = visible;
-  leave(e, saved);
+  end_loop(e, saved);
 }
 
 /* In a `repeat`, `continue` evaluates the condition; the parser ensured that all locals it reads
  * are declared here. */
 void emit_continue(Emit *e) {
   emit_text(e, "do ");
-  if (e->repeat) break_if(e, e->repeat->values.items[0]);
+  if (e->repeat) emit_break_if(e, e->repeat->values.items[0]);
   emit_format(e, " goto _rg_next%d end", e->loop);
 }
 
@@ -84,14 +84,14 @@ void emit_break(Emit *e, const Stmt *stmt) {
     emit_text(e, "do break end");
     return;
   }
-  e->outer_is_left = true;
+  e->outer_needs_leave_label = true;
   emit_format(e, "do goto _rg_leave%d end", e->outer);
 }
 
 /* -- indices ----------------------------------------------------------------------------------- */
 
 /* The value a loop gives variable i. */
-static Type given_type(Emit *e, Stmt *stmt, Type index, int i) {
+static Type loop_value_type(Emit *e, Stmt *stmt, Type index, int i) {
   const LoopHead *head = stmt->head;
   return head && head->items ? emit_item_type(e, head, i) : index;
 }
@@ -103,34 +103,34 @@ static void emit_variables(Emit *e, Stmt *stmt, Type index) {
     const Local *local = stmt->locals.items[i];
     const char *name = emit_declare(e, stmt->locals.items[i]);
     if (i) emit_text(e, ", ");
-    if (type_equal(local->type, given_type(e, stmt, index, i))) emit_text(e, name);
+    if (type_equal(local->type, loop_value_type(e, stmt, index, i))) emit_text(e, name);
     else emit_format(e, "_rg_i%d", i);
   }
 }
 
 static void emit_body(Emit *e, Stmt *stmt, Type index) {
-  SavedLoop saved = enter(e, stmt);
+  SavedLoop saved = begin_loop(e, stmt);
   for (int i = 0; i < stmt->locals.count; i++) {
     const Local *local = stmt->locals.items[i];
-    Type given = given_type(e, stmt, index, i);
-    if (type_equal(local->type, given) || type_is_none(local->type)) continue;
+    Type value_type = loop_value_type(e, stmt, index, i);
+    if (type_equal(local->type, value_type) || type_is_none(local->type)) continue;
     emit_format(e, "local %s = ", e->names[stmt->locals.items[i]->id]);
-    emit_conversion(e, local->shape, given, local->type);
+    emit_conversion(e, local->shape, value_type, local->type);
     emit_format(e, "_rg_i%d); ", i);
   }
   emit_random_iteration(e, stmt);
   emit_block(e, &stmt->bodies.items[0]);
-  leave(e, saved);
+  end_loop(e, saved);
 }
 
 /* -- numeric for ------------------------------------------------------------------------------- */
 
-/* A u64 beyond all i64 becomes the largest i64. */
-static void emit_limited(Emit *e, Expr *value, Type type) {
-  bool is_cut = type_is(emit_type(e, value), TYPE_U64) && type_is(type, TYPE_I64);
-  if (is_cut) emit_text(e, "_rg.to_i64_u64(_rg.min_u64(");
-  emit_as(e, value, is_cut ? TYPE(U64) : type);
-  if (!is_cut) return;
+/* A u64 larger than every i64 becomes the largest i64. */
+static void emit_clamped(Emit *e, Expr *value, Type type) {
+  bool is_clamped = type_is(emit_type(e, value), TYPE_U64) && type_is(type, TYPE_I64);
+  if (is_clamped) emit_text(e, "_rg.to_i64_u64(_rg.min_u64(");
+  emit_converted(e, value, is_clamped ? TYPE(U64) : type);
+  if (!is_clamped) return;
   emit_text(e, ", ");
   emit_integer(e, TYPE(U64), INT64_MAX);
   emit_text(e, "))");
@@ -140,18 +140,18 @@ static void emit_limited(Emit *e, Expr *value, Type type) {
  * itself. */
 void emit_numeric_for(Emit *e, Stmt *stmt) {
   int visible = e->visible.count;
-  Type type = ty_of_for(e->s, stmt).type, by = ty_of_step(ty_of_for(e->s, stmt));
+  Type type = ty_of_for(e->s, stmt).type, step_type = ty_of_step(ty_of_for(e->s, stmt));
   Expr *stop = stmt->values.items[1];
   bool rounds = type_is_float(emit_type(e, stop)) && type_is_integer(type);
   StrBuf before = e->out;
   strbuf_init(&e->out, e->scratch); /* bounds do not see the variable, whose name comes first */
   emit_format(e, "_rg.%s_%s(", rounds ? "count_to_float" : "count", type_text(type));
-  emit_limited(e, stmt->values.items[0], type);
+  emit_clamped(e, stmt->values.items[0], type);
   emit_text(e, ", ");
-  emit_limited(e, stop, rounds ? emit_type(e, stop) : type);
+  emit_clamped(e, stop, rounds ? emit_type(e, stop) : type);
   emit_text(e, ", ");
-  if (stmt->values.count == 3) emit_limited(e, stmt->values.items[2], by);
-  else emit_integer(e, type_is_float(type) ? TYPE(I32) : by, 1);
+  if (stmt->values.count == 3) emit_clamped(e, stmt->values.items[2], step_type);
+  else emit_integer(e, type_is_float(type) ? TYPE(I32) : step_type, 1);
   emit_text(e, ")");
   StrBuf head = e->out;
   e->out = before;
@@ -164,10 +164,10 @@ void emit_numeric_for(Emit *e, Stmt *stmt) {
 
 /* -- for .. in --------------------------------------------------------------------------------- */
 
-/* A float bound, which must be whole. */
-static void emit_whole(Emit *e, Expr *bound, Type type) {
+/* A float bound, whose value must be an integer. */
+static void emit_whole_bound(Emit *e, Expr *bound, Type type) {
   emit_format(e, "_rg.whole(\"%s\", ", type_text(type));
-  emit_as(e, bound, TYPE(F64));
+  emit_converted(e, bound, TYPE(F64));
   emit_text(e, ")");
 }
 
@@ -176,8 +176,8 @@ static void emit_bound(Emit *e, Expr *bound, Type type) {
   if (!bound) emit_integer(e, type, 0);
   else if (ty_is_float(bound->ty) && sema_is_constant(bound, &value))
     emit_integer(e, type, (int64_t)value);
-  else if (ty_is_float(bound->ty)) emit_whole(e, bound, type);
-  else emit_as(e, bound, type);
+  else if (ty_is_float(bound->ty)) emit_whole_bound(e, bound, type);
+  else emit_converted(e, bound, type);
 }
 
 static void emit_head(Emit *e, const LoopHead *head, const Stmt *stmt) {
@@ -185,15 +185,15 @@ static void emit_head(Emit *e, const LoopHead *head, const Stmt *stmt) {
     emit_items(e, head, stmt);
     return;
   }
-  const char *wide = type_bits(head->index) == 64 ? "_i64" : "";
+  const char *suffix = type_bits(head->index) == 64 ? "_i64" : "";
   bool is_vector = head->is_vector && head->axis_count > 1; /* of one axis it is a number */
   if (is_vector) emit_text(e, "_rg.as_vectors(");
   if (head->node) {
-    emit_format(e, "_rg.active%s(", wide);
-    emit_source(e, head->source);
+    emit_format(e, "_rg.active%s(", suffix);
+    emit_launch_field(e, head->source);
     emit_text(e, ".level");
   } else {
-    emit_format(e, "_rg.range%s(", wide);
+    emit_format(e, "_rg.range%s(", suffix);
     for (int i = 0; i < head->bounds.count; i++) {
       if (i) emit_text(e, ", ");
       emit_bound(e, head->bounds.items[i], head->index);
@@ -217,6 +217,6 @@ void emit_for_in(Emit *e, Stmt *stmt) {
   if (head->is_parallel) e->parallel = stmt;
   emit_body(e, stmt, head->index);
   if (head->is_parallel) e->parallel = NULL;
-  if (head->is_parallel) emit_totals(e);
+  if (head->is_parallel) emit_reduction_checks(e);
   e->visible.count = visible;
 }

@@ -21,7 +21,7 @@ static void emit_parameters(Emit *e) {
   }
 }
 
-/* Addresses have no meaning in Lua. */
+/* Lua has no addresses, so the type of one is only shown. */
 static const char *arg_text(Type type) {
   return type_is(type, TYPE_PTR) ? "address" : type_text(type);
 }

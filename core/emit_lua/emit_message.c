@@ -6,8 +6,7 @@
  * 3: the number of its message, from which the core makes the error (rg_kernel_fail). */
 #include "emit_lua/emit.h"
 
-/* Emits a string literal on one line, whatever the text contains. */
-static void emit_quoted(Emit *e, Str text) {
+void emit_quoted(Emit *e, Str text) {
   emit_text(e, "\"");
   for (int i = 0; i < text.length; i++) {
     unsigned char c = (unsigned char)text.data[i];
@@ -30,7 +29,7 @@ static void emit_value(Emit *e, const MessagePiece *piece) {
 void emit_message_text(Emit *e, const char *format, const Str *text, SemaArg string) {
   if (format) emit_format(e, "_rg.form(\"%s\", \"\", ", format);
   if (text) emit_quoted(e, *text);
-  else emit_source(e, string);
+  else emit_launch_field(e, string);
   if (format) emit_text(e, ")");
 }
 
@@ -49,8 +48,8 @@ static void emit_pieces(Emit *e, const MessageCall *message) {
 
 /* The indices of the iteration; an index vector is used as it is. */
 void emit_iteration(Emit *e) {
-  if (e->called) {
-    emit_text(e, e->called->axis_count ? "_rg_i" : "{}");
+  if (e->recursive_function) {
+    emit_text(e, e->recursive_function->axis_count ? "_rg_i" : "{}");
     return;
   }
   emit_text(e, "{");
@@ -59,7 +58,7 @@ void emit_iteration(Emit *e) {
   emit_text(e, "}");
 }
 
-static void emit_failure(Emit *e, const MessageCall *message) {
+static void emit_fail_arguments(Emit *e, const MessageCall *message) {
   emit_format(e, "_rg_r, %d, ", message->number);
   emit_pieces(e, message);
   emit_text(e, ", ");
@@ -75,16 +74,16 @@ void emit_message(Emit *e, Expr *call) {
     emit_text(e, ")");
   } else if (!message->condition) {
     emit_text(e, "_rg.fail(");
-    emit_failure(e, message);
+    emit_fail_arguments(e, message);
   } else if (message->has_calls) {
     emit_text(e, "_rg.assert(");
     emit_expr(e, message->condition);
     emit_text(e, ", ");
-    emit_failure(e, message);
+    emit_fail_arguments(e, message);
   } else {
     emit_text(e, "(");
     emit_expr(e, message->condition);
     emit_text(e, ") or _rg.fail(");
-    emit_failure(e, message);
+    emit_fail_arguments(e, message);
   }
 }

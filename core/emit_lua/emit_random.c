@@ -5,7 +5,7 @@
 #include "emit_lua/emit.h"
 
 static const char *stream(const Emit *e) {
-  return e->called ? "_rg_g" : e->parallel ? "_rg_r.loop" : "_rg_r.host";
+  return e->recursive_function ? "_rg_g" : e->parallel ? "_rg_r.loop" : "_rg_r.host";
 }
 
 void emit_random_resume(Emit *e, const Inline *in) {
@@ -40,7 +40,7 @@ void emit_random(Emit *e, Expr *call) {
   Expr *bounds[] = {random->low, random->high};
   for (int i = 0; i < 2 && random->form == RANDOM_WITHIN; i++) {
     emit_text(e, ", ");
-    emit_for(e, bounds[i], type, shape);
+    emit_broadcast(e, bounds[i], type, shape);
   }
   emit_text(e, ")");
 }

@@ -13,7 +13,7 @@ void emit_line(Emit *e, Pos pos) {
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-static bool is_taken(Emit *e, const char *name) {
+static bool is_used(Emit *e, const char *name) {
   if (!strncmp(name, "_rg", 3) || !strcmp(name, "goto")) return true;
   for (int i = 0; i < e->visible.count; i++)
     if (!strcmp(e->visible.items[i], name)) return true;
@@ -21,12 +21,12 @@ static bool is_taken(Emit *e, const char *name) {
 }
 
 /* If a function has as many locals as Lua allows, further ones go into a table. */
-static bool has_room(const Emit *e, int more) {
-  enum { MOST_LOCALS = 150 }; /* of 200: loops have hidden ones */
-  return e->visible.count + more <= MOST_LOCALS;
+static bool has_free_locals(const Emit *e, int more) {
+  enum { MAX_LOCALS = 150 }; /* of 200: loops have hidden ones */
+  return e->visible.count + more <= MAX_LOCALS;
 }
 
-static void emit_in_table(Emit *e, Local *local) {
+static void declare_in_table(Emit *e, Local *local) {
   vec_push(e->scratch, &e->visible, "");
   e->names[local->id] = scratch_format(e->scratch, "_rg_r[%d]", local->id);
 }
@@ -39,7 +39,7 @@ const char *emit_declare(Emit *e, Local *local) {
     *at = '_';
     is_plain = false;
   }
-  if (!is_plain || is_taken(e, name)) name = scratch_format(e->scratch, "%s__%d", name, local->id);
+  if (!is_plain || is_used(e, name)) name = scratch_format(e->scratch, "%s__%d", name, local->id);
   vec_push(e->scratch, &e->visible, name);
   return e->names[local->id] = name;
 }
@@ -72,7 +72,7 @@ void emit_initial(Emit *e, Local *local, Expr *value) {
     emit_conversion(e, emit_shape(e, quotient->right), type, local->type);
     emit_format(e, "_rg_q%d[2]))", local->id);
   } else {
-    emit_for(e, value, local->type, local->shape);
+    emit_broadcast(e, value, local->type, local->shape);
   }
 }
 
@@ -105,19 +105,20 @@ static void emit_declaration(Emit *e, Stmt *stmt) {
   }
   StrBuf text = e->out;
   e->out = before;
-  bool fits = has_room(e, stmt->locals.count);
+  bool fits = has_free_locals(e, stmt->locals.count);
   if (fits) emit_text(e, "local ");
   for (int i = 0; i < stmt->locals.count; i++) {
     if (fits) emit_declare(e, stmt->locals.items[i]);
-    else emit_in_table(e, stmt->locals.items[i]);
+    else declare_in_table(e, stmt->locals.items[i]);
     emit_format(e, "%s%s", i ? ", " : "", e->names[stmt->locals.items[i]->id]);
   }
   emit_format(e, " = %s", strbuf_end(&text));
   for (int i = 0; i < stmt->locals.count; i++)
-    emit_note_set(e, stmt->locals.items[i], i < stmt->values.count);
+    emit_mark_assigned(e, stmt->locals.items[i], i < stmt->values.count);
 }
 
-/* -- the rest ---------------------------------------------------------------------------------- */
+/* -- other statements
+ * ---------------------------------------------------------------------------------- */
 
 static void emit_if(Emit *e, Stmt *stmt) {
   for (int i = 0; i < stmt->bodies.count; i++) {
@@ -142,14 +143,15 @@ static void emit_return(Emit *e, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
     if (i) emit_text(e, ", ");
     Type type = e->s->output->results.items[i];
-    emit_for(e, stmt->values.items[i], type_base(type), type_shape(type));
+    emit_broadcast(e, stmt->values.items[i], type_base(type), type_shape(type));
   }
   emit_text(e, " end");
 }
 
 static void emit_call_statement(Emit *e, Expr *call) {
   Inline *in = call->inlined;
-  if (in && (in->has_nonlocal_return || (in->is_statement && has_room(e, in->parameters.count)))) {
+  if (in &&
+      (in->has_nonlocal_return || (in->is_statement && has_free_locals(e, in->parameters.count)))) {
     emit_block_call(e, in);
     return;
   }
@@ -158,7 +160,7 @@ static void emit_call_statement(Emit *e, Expr *call) {
   emit_text(e, " end");
 }
 
-static void emit_kind(Emit *e, Stmt *stmt) {
+static void emit_statement(Emit *e, Stmt *stmt) {
   Update *update = stmt->update;
   if (update) {
     emit_update(e, stmt->pos, update);
@@ -189,7 +191,7 @@ static void emit_kind(Emit *e, Stmt *stmt) {
 static void emit_stmt(Emit *e, Stmt *stmt) {
   emit_line(e, stmt->pos);
   emit_text(e, " ");
-  emit_kind(e, stmt);
+  emit_statement(e, stmt);
   emit_text(e, ";");
 }
 

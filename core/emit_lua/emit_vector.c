@@ -29,7 +29,7 @@ void emit_launch_arg(Emit *e, const Expr *expr) {
 /* -- parts ------------------------------------------------------------------------------------- */
 
 /* "{3, 1}" */
-static void emit_places(Emit *e, const Parts *parts) {
+static void emit_positions(Emit *e, const Parts *parts) {
   for (int k = 0; k < parts->count; k++)
     emit_format(e, "%s%d", k ? ", " : "{", parts_at(parts, k) + 1);
   emit_text(e, "}");
@@ -45,7 +45,7 @@ static void emit_named_part(Emit *e, Expr *part) {
     return;
   }
   emit_text(e, ", ");
-  emit_places(e, parts);
+  emit_positions(e, parts);
   emit_text(e, ")");
 }
 
@@ -55,7 +55,7 @@ static void emit_indexed_part(Emit *e, Expr *part) {
   emit_text(e, type_is_matrix(of) ? "_rg.row_or(" : "_rg.item(");
   emit_expr(e, part->left);
   emit_text(e, ", ");
-  bool is_checked = emit_inside_part(e, part);
+  bool is_checked = emit_part_index_check(e, part);
   emit_expr(e, part->list.items[0]);
   if (is_checked) emit_text(e, ")");
   if (type_is_matrix(of)) emit_format(e, ", %d", type_cols(of));
@@ -87,9 +87,9 @@ void emit_selection(Emit *e, Expr *part) {
   emit_selection(e, part->left);
   emit_text(e, ", ");
   if (entity->parts.count) {
-    emit_places(e, &entity->parts);
+    emit_positions(e, &entity->parts);
   } else {
-    bool is_checked = emit_inside_part(e, part);
+    bool is_checked = emit_part_index_check(e, part);
     emit_expr(e, part->list.items[0]);
     if (is_checked) emit_text(e, ")");
     emit_format(e, ", %d", type_cols(emit_shape(e, part->left)));
@@ -127,7 +127,7 @@ void emit_construction(Emit *e, Expr *call) {
   }
   for (int i = 0; i < items.count; i++) {
     if (i) emit_text(e, ", ");
-    emit_as(e, items.items[i], type_is_struct(type) ? member_base(e, type, i) : type);
+    emit_converted(e, items.items[i], type_is_struct(type) ? member_base(e, type, i) : type);
   }
   emit_text(e, "))");
 }
@@ -147,9 +147,9 @@ void emit_product(Emit *e, Expr *expr) {
   bool is_one = type_is_scalar(emit_shape(e, expr)); /* a row by a column */
   emit_format(e, "%s_rg.product_%s(%d, %d, ", is_one ? "(" : "", type_text(at),
               type_is_matrix(a) ? type_cols(a) : type_rows(a), type_cols(b));
-  emit_as(e, expr->left, at);
+  emit_converted(e, expr->left, at);
   emit_text(e, ", ");
-  emit_as(e, expr->right, at);
+  emit_converted(e, expr->right, at);
   emit_text(e, is_one ? "))[1]" : ")");
 }
 
@@ -158,12 +158,12 @@ static const char *algebra_name(const Builtin *builtin) { return builtin->name +
 static void emit_arguments(Emit *e, const Exprs *list, Type type) {
   for (int i = 0; i < list->count; i++) {
     if (i) emit_text(e, ", ");
-    emit_as(e, list->items[i], type);
+    emit_converted(e, list->items[i], type);
   }
   emit_text(e, ")");
 }
 
-/* All three are computed. */
+/* All three arguments are evaluated. */
 static void emit_select(Emit *e, Expr *call, const Exprs *list) {
   Type at = emit_type(e, call);
   bool is_each = !type_is_scalar(emit_shape(e, list->items[0]));
@@ -171,7 +171,7 @@ static void emit_select(Emit *e, Expr *call, const Exprs *list) {
   emit_expr(e, list->items[0]);
   for (int i = 1; i < 3; i++) {
     emit_text(e, ", ");
-    emit_for(e, list->items[i], at, emit_shape(e, call));
+    emit_broadcast(e, list->items[i], at, emit_shape(e, call));
   }
   emit_text(e, ")");
 }
@@ -180,18 +180,19 @@ static void emit_select(Emit *e, Expr *call, const Exprs *list) {
 void emit_algebra(Emit *e, Expr *call, const Builtin *builtin) {
   Exprs list = call_arguments(e->s, call);
   Type at = emit_type(e, call);
-  Algebra which = (Algebra)builtin->algebra;
-  if (which == ALGEBRA_SELECT) {
+  Algebra algebra = (Algebra)builtin->algebra;
+  if (algebra == ALGEBRA_SELECT) {
     emit_select(e, call, &list);
     return;
   }
-  if (which >= ALGEBRA_CLAMP) {
+  if (algebra >= ALGEBRA_CLAMP) {
     emit_operation(e, emit_shape(e, call), algebra_name(builtin), at);
   } else {
-    bool is_of_all = which >= ALGEBRA_SUM && which <= ALGEBRA_ALL; /* not the operation of two */
-    emit_format(e, "_rg.%s%s_%s(", algebra_name(builtin), is_of_all ? "_of" : "", type_text(at));
-    bool is_of_matrix = which >= ALGEBRA_TRANSPOSE && which <= ALGEBRA_INVERSE;
-    if (is_of_matrix) emit_format(e, "%d, ", type_cols(emit_shape(e, list.items[0])));
+    bool is_reduction =
+        algebra >= ALGEBRA_SUM && algebra <= ALGEBRA_ALL; /* not the operation of two */
+    emit_format(e, "_rg.%s%s_%s(", algebra_name(builtin), is_reduction ? "_of" : "", type_text(at));
+    bool takes_matrix = algebra >= ALGEBRA_TRANSPOSE && algebra <= ALGEBRA_INVERSE;
+    if (takes_matrix) emit_format(e, "%d, ", type_cols(emit_shape(e, list.items[0])));
   }
   emit_arguments(e, &list, at);
 }
