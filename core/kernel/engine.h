@@ -85,7 +85,7 @@ typedef struct Engine {
   Store *store;           /* the trees of its kernels, and the device that runs them */
   Extensions *extensions; /* kernels may call their functions; NULL: none */
   EngineOptions options;
-  uint8_t *trusted;      /* keys: other modules are not opened (module/seal.c) */
+  uint8_t *trusted;      /* keys: other modules are not opened (module/sign.c) */
   int32_t trusted_count; /* 0: all modules are */
   bool is_rank;          /* other processes may reach the trees, through windows */
   void (*warn)(void *data, const char *text); /* NULL: standard error */

@@ -10,9 +10,9 @@
 
 static const char magic[8] = {'R', 'G', 'M', 'O', 'D', 'U', 'L', 'E'};
 
-enum { MOST_VALUES = 1 << 16 }; /* of a launch */
+enum { MAX_VALUES = 1 << 16 }; /* of a launch */
 
-/* Coder.data: the version of the format, and the bytes of kernels' versions */
+/* The data of a Coder: the version of the format, and the bytes of the kernels' versions. */
 typedef struct Blobs {
   uint32_t format;
   const uint8_t *data; /* reading: the file, with the bytes at data[begin .. length - 1] */
@@ -80,11 +80,12 @@ static int32_t level_count(const ModuleTree *tree) {
 }
 
 /* Is `number` a field's step, or a level, of the tree? */
-static bool is_part(const ModuleContents *contents, int32_t tree, int32_t number, bool is_field) {
+static bool is_step_or_level(const ModuleContents *contents, int32_t tree, int32_t number,
+                             bool is_field) {
   if (tree < 0 || tree >= contents->tree_count || number < 0) return false;
-  const ModuleTree *of = &contents->trees[tree];
-  return is_field ? number < of->step_count && of->steps[number].is_field
-                  : number < level_count(of);
+  const ModuleTree *found = &contents->trees[tree];
+  return is_field ? number < found->step_count && found->steps[number].is_field
+                  : number < level_count(found);
 }
 
 /* -- values ------------------------------------------------------------------------------------ */
@@ -106,9 +107,9 @@ static void code_value(Coder *coder, ModuleValue *value, const ModuleContents *c
   coder->is_broken |= has_text && !value->text;
   coder->is_broken |= value->number_count > (int32_t)(sizeof((RgVector){0}.numbers) / 8);
   coder->is_broken |=
-      value->kind == RG_VALUE_FIELD && !is_part(contents, value->tree, value->step, true);
+      value->kind == RG_VALUE_FIELD && !is_step_or_level(contents, value->tree, value->step, true);
   coder->is_broken |=
-      value->kind == RG_VALUE_NODE && !is_part(contents, value->tree, value->level, false);
+      value->kind == RG_VALUE_NODE && !is_step_or_level(contents, value->tree, value->level, false);
 }
 
 /* -- kernels ----------------------------------------------------------------------------------- */
@@ -123,8 +124,8 @@ static void code_blob(Coder *coder, const uint8_t **data, int64_t *length) {
     blobs->used += (int64_t)align_up((uint64_t)*length, 8);
     return;
   }
-  int64_t room = blobs->length - blobs->begin;
-  coder->is_broken |= at < 0 || at % 8 || at > room || *length < 0 || *length > room - at;
+  int64_t available = blobs->length - blobs->begin;
+  coder->is_broken |= at < 0 || at % 8 || at > available || *length < 0 || *length > available - at;
   if (!coder->is_broken) *data = blobs->data + blobs->begin + at;
 }
 
@@ -134,7 +135,7 @@ static void code_version(Coder *coder, ShippedVersion *version, int32_t path_cou
   coder_name(coder, &version->signature);
   CODE_BELOW(coder, version->path_count, path_count + 1);
   CODE_ARRAY(coder, version->types, version->value_count);
-  coder->is_broken |= version->value_count > MOST_VALUES;
+  coder->is_broken |= version->value_count > MAX_VALUES;
   if (coder->reads)
     version->words = scratch_array(coder->scratch, uint64_t, version->value_count *PATTERN_WORDS);
   for (int32_t k = 0; k < version->value_count; k++) coder_text(coder, &version->types[k]);
@@ -180,7 +181,7 @@ static void code_kernel(Coder *coder, ModuleKernel *kernel, int32_t value_count)
     code_version(coder, &shipped->versions[k], shipped->path_count);
 }
 
-/* -- the whole --------------------------------------------------------------------------------- */
+/* -- the file ---------------------------------------------------------------------------------- */
 
 static void code_item(Coder *coder, ModuleItem *item, const ModuleContents *contents) {
   PassDerivative derivative;
@@ -192,7 +193,8 @@ static void code_item(Coder *coder, ModuleItem *item, const ModuleContents *cont
   switch (item->kind) {
   case RG_MODULE_FIELD:
   case RG_MODULE_NODE:
-    coder->is_broken |= !is_part(contents, item->tree, item->number, item->kind == RG_MODULE_FIELD);
+    coder->is_broken |=
+        !is_step_or_level(contents, item->tree, item->number, item->kind == RG_MODULE_FIELD);
     break;
   case RG_MODULE_KERNEL:
     coder->is_broken |= item->number < 0 || item->number >= contents->kernel_count;
@@ -206,8 +208,8 @@ static void code_item(Coder *coder, ModuleItem *item, const ModuleContents *cont
 
 static void code_contents(Coder *coder, ModuleContents *contents) {
   CODE(coder, contents->deterministic);
-  CODE_ARRAY(coder, contents->levels, contents->level_count);
-  for (int32_t k = 0; k < contents->level_count; k++) coder_name(coder, &contents->levels[k]);
+  CODE_ARRAY(coder, contents->targets, contents->target_count);
+  for (int32_t k = 0; k < contents->target_count; k++) coder_name(coder, &contents->targets[k]);
   CODE_ARRAY(coder, contents->trees, contents->tree_count);
   for (int32_t k = 0; k < contents->tree_count && !coder->is_broken; k++)
     code_tree(coder, &contents->trees[k]);
@@ -222,14 +224,14 @@ static void code_contents(Coder *coder, ModuleContents *contents) {
     code_item(coder, &contents->items[k], contents);
 }
 
-static uint64_t sum_of(const uint8_t *bytes, int64_t length) {
+static uint64_t checksum_of(const uint8_t *bytes, int64_t length) {
   Checksum sum;
   checksum_init(&sum);
   checksum_add(&sum, bytes + sizeof(ModuleHead), (size_t)length - sizeof(ModuleHead));
   return checksum_end(&sum);
 }
 
-static uint32_t format_of(const ModuleContents *contents) {
+static uint32_t oldest_format(const ModuleContents *contents) {
   bool has_derivatives = false;
   for (int32_t k = 0; k < contents->kernel_count; k++)
     has_derivatives |= contents->kernels[k].shipped.derivative != DERIVATIVE_NONE;
@@ -241,7 +243,7 @@ static uint32_t format_of(const ModuleContents *contents) {
 
 ModuleBytes module_write(ModuleContents *contents, Scratch *scratch) {
   CoderBytes out = {0};
-  Blobs blobs = {.format = format_of(contents)};
+  Blobs blobs = {.format = oldest_format(contents)};
   Coder coder = {.out = &out, .scratch = scratch, .data = &blobs};
   code_contents(&coder, contents);
   ASSERT(!coder.is_broken, "a module fits its own format");
@@ -261,7 +263,7 @@ ModuleBytes module_write(ModuleContents *contents, Scratch *scratch) {
                      .abi = RT_ABI,
                      .length = (uint64_t)length,
                      .contents_length = (uint64_t)out.count,
-                     .sum = sum_of(bytes, length)};
+                     .sum = checksum_of(bytes, length)};
   memcpy(head.magic, magic, sizeof magic);
   memcpy(bytes, &head, sizeof head);
   return (ModuleBytes){bytes, length};
@@ -297,11 +299,11 @@ bool module_read(const uint8_t *bytes, int64_t length, const char *name, Scratch
                  ModuleContents *contents, Error *err) {
   ModuleHead head;
   if (length < (int64_t)sizeof head)
-    return refuse(name, "is not a module, or is truncated: it has less than 40 bytes", err);
+    return refuse(name, "is not a module, or is truncated: it has fewer than 40 bytes", err);
   memcpy(&head, bytes, sizeof head);
-  if (module_has_seal(bytes, length)) length -= MODULE_SEAL_BYTES;
+  if (module_has_signature(bytes, length)) length -= MODULE_SIGNATURE_BYTES;
   if (!check_head(&head, length, name, err)) return false;
-  if (head.sum != sum_of(bytes, length))
+  if (head.sum != checksum_of(bytes, length))
     return refuse(name, "is damaged: its checksum is wrong", err);
   uint64_t past = sizeof head + head.contents_length;
   Blobs blobs = {

@@ -8,11 +8,11 @@
 #include "module/module.h"
 #include "tree/tree.h"
 
-typedef struct Printing {
+typedef struct HeaderWriter {
   const Module *module;
   const char *prefix;
   StrBuf out;
-} Printing;
+} HeaderWriter;
 
 /* -- names ------------------------------------------------------------------------------------- */
 
@@ -27,21 +27,21 @@ static void put_name(StrBuf *out, const char *name, bool is_upper) {
 
 /* Adds the name of an item. If "step.grad" and another item "step_grad" would have one name, the
  * derivative gets an underscore more. */
-static void put_item_name(Printing *printing, const char *name) {
-  StrBuf *out = &printing->out;
-  const ModuleContents *contents = module_contents(printing->module);
+static void put_item_name(HeaderWriter *writer, const char *name) {
+  StrBuf *out = &writer->out;
+  const ModuleContents *contents = module_contents(writer->module);
   int begin = out->length;
   put_name(out, name, false);
-  bool is_taken = false;
+  bool is_ambiguous = false;
   for (int32_t k = 0; k < contents->item_count; k++)
-    is_taken |= strchr(name, '.') && !strcmp(contents->items[k].name, out->data + begin);
-  if (is_taken) strbuf_char(out, '_');
+    is_ambiguous |= strchr(name, '.') && !strcmp(contents->items[k].name, out->data + begin);
+  if (is_ambiguous) strbuf_char(out, '_');
 }
 
-static void put_upper(Printing *printing, const char *name) {
-  put_name(&printing->out, printing->prefix, true);
-  strbuf_char(&printing->out, '_');
-  put_name(&printing->out, name, true);
+static void put_upper(HeaderWriter *writer, const char *name) {
+  put_name(&writer->out, writer->prefix, true);
+  strbuf_char(&writer->out, '_');
+  put_name(&writer->out, name, true);
 }
 
 static const char *c_type(Type type) {
@@ -102,8 +102,8 @@ static Parameter parameter_of(const Shipped *shipped, const CompiledKernel *comp
 
 /* -- kernels ----------------------------------------------------------------------------------- */
 
-static void put_argument(Printing *printing, Parameter parameter, const char *name, int32_t k) {
-  StrBuf *out = &printing->out;
+static void put_argument(HeaderWriter *writer, Parameter parameter, const char *name, int32_t k) {
+  StrBuf *out = &writer->out;
   if (!parameter.kind) {
     strbuf_format(out, "  arguments_[%d] = *", k);
     put_name(out, name, false);
@@ -121,28 +121,28 @@ static bool is_reserved(const char *name) {
   return !strcmp(name, "open") || !strcmp(name, "link") || !strcmp(name, "close");
 }
 
-typedef bool Needs(const CompiledGradientUse *use);
+typedef bool UseFilter(const CompiledGradientUse *use);
 static bool needs_before(const CompiledGradientUse *use) { return use->before; }
 static bool needs_after(const CompiledGradientUse *use) { return use->reads && !use->before; }
 
-static bool redraws(const CompiledKernel *compiled) {
+static bool repeats_random_numbers(const CompiledKernel *compiled) {
   bool draws = false;
   for (int32_t k = 0; k < compiled->gradient_use_count; k++)
     draws |= compiled->gradient_uses[k].draws == 2;
   return draws;
 }
 
-/* Adds the sentence with the names of the fields that the adjoint needs in this way. */
-static void put_needs(StrBuf *out, const Shipped *shipped, const CompiledKernel *compiled,
-                      Needs *needs, const char *sentence) {
+/* Adds the sentence, followed by the names of the fields whose uses pass the filter. */
+static void put_field_list(StrBuf *out, const Shipped *shipped, const CompiledKernel *compiled,
+                           UseFilter *filter, const char *sentence) {
   int32_t count = shipped->path_count + shipped->parameter_count;
   bool is_first = true;
   for (int32_t k = 0; k < compiled->gradient_use_count; k++) {
     const CompiledGradientUse *use = &compiled->gradient_uses[k];
-    bool is_new = needs(use) && use->value >= 0 && use->value < count;
+    bool is_new = filter(use) && use->value >= 0 && use->value < count;
     for (int32_t before = 0; before < k; before++)
       is_new &= compiled->gradient_uses[before].value != use->value ||
-                !needs(&compiled->gradient_uses[before]);
+                !filter(&compiled->gradient_uses[before]);
     if (!is_new) continue;
     if (is_first) strbuf_format(out, ".\n * %s", sentence);
     strbuf_format(out, is_first ? " %s" : ", %s", shipped->values[use->value].name);
@@ -161,30 +161,31 @@ static void put_comment(StrBuf *out, const Shipped *shipped, const CompiledKerne
   const char *derivative = what[shipped->derivative];
   strbuf_format(out, "\n/* %s:%d%s%s", shipped->chunk, shipped->line,
                 *derivative ? "\n * The " : "", derivative);
-  put_needs(out, shipped, compiled, needs_after,
-            "Needs these fields with their contents after the kernel:");
-  put_needs(out, shipped, compiled, needs_before,
-            "Needs these fields with their contents before the kernel (save and restore them):");
-  if (redraws(compiled))
+  put_field_list(out, shipped, compiled, needs_after,
+                 "Needs these fields with their contents after the kernel:");
+  put_field_list(
+      out, shipped, compiled, needs_before,
+      "Needs these fields with their contents before the kernel (save and restore them):");
+  if (repeats_random_numbers(compiled))
     strbuf_text(out,
                 ".\n * Draws the same random numbers as the kernel: call rg_random_streams before "
                 "the kernel, rg_random_resume before this");
   strbuf_text(out, shipped->derivative ? ". */\n" : " */\n");
 }
 
-static void put_kernel(Printing *printing, const char *name, const Shipped *shipped,
+static void put_kernel(HeaderWriter *writer, const char *name, const Shipped *shipped,
                        const CompiledKernel *compiled) {
-  StrBuf *out = &printing->out;
+  StrBuf *out = &writer->out;
   int32_t count = shipped->parameter_count;
   const char *result = compiled->result_count == 1 ? c_type(compiled->results[0]) : NULL;
   put_comment(out, shipped, compiled);
   strbuf_text(out, "static inline RgStatus ");
-  put_name(out, printing->prefix, false);
+  put_name(out, writer->prefix, false);
   strbuf_char(out, '_');
-  put_item_name(printing, name);
+  put_item_name(writer, name);
   if (is_reserved(name)) strbuf_char(out, '_');
   strbuf_char(out, '(');
-  put_name(out, printing->prefix, false);
+  put_name(out, writer->prefix, false);
   strbuf_text(out, "_module *module_");
   for (int32_t k = 0; k < count; k++) {
     strbuf_format(out, ", %s", parameter_of(shipped, compiled, k).type);
@@ -194,11 +195,11 @@ static void put_kernel(Printing *printing, const char *name, const Shipped *ship
   strbuf_text(out, ") {\n");
   if (count) strbuf_format(out, "  RgValue arguments_[%d];\n", count);
   for (int32_t k = 0; k < count; k++)
-    put_argument(printing, parameter_of(shipped, compiled, k),
+    put_argument(writer, parameter_of(shipped, compiled, k),
                  shipped->values[shipped->path_count + k].name, k);
   strbuf_text(out, "  RgValue result_ = {0, 0, {0}};\n");
   strbuf_text(out, "  RgStatus status_ = rg_module_launch(module_->module, module_->kernel_");
-  put_item_name(printing, name);
+  put_item_name(writer, name);
   strbuf_format(out, ", %s, %d, &result_);\n", count ? "arguments_" : "0", count);
   if (compiled->result_count && !result) strbuf_text(out, "  *result = result_;\n");
   else if (result)
@@ -210,9 +211,9 @@ static void put_kernel(Printing *printing, const char *name, const Shipped *ship
   strbuf_text(out, "  return status_;\n}\n");
 }
 
-static bool put_kernels(Printing *printing, Error *err) {
-  const ModuleContents *contents = module_contents(printing->module);
-  Store *store = module_engine(printing->module)->store;
+static bool put_kernels(HeaderWriter *writer, Error *err) {
+  const ModuleContents *contents = module_contents(writer->module);
+  Store *store = module_engine(writer->module)->store;
   RgCodegenObject objects[RG_TARGET_COUNT];
   for (int32_t k = 0; k < contents->item_count; k++) {
     const ModuleItem *item = &contents->items[k];
@@ -223,7 +224,7 @@ static bool put_kernels(Printing *printing, Error *err) {
     CompiledKernel *compiled =
         compiled_read(store->heap, &store->types, version->bytes, version->length, objects, err);
     if (!compiled) return false;
-    put_kernel(printing, item->name, shipped, compiled);
+    put_kernel(writer, item->name, shipped, compiled);
     compiled_release(compiled);
   }
   return true;
@@ -238,50 +239,51 @@ static void put_list(StrBuf *out, const int64_t *numbers, int32_t count) {
   strbuf_text(out, count ? "}\n" : "0}\n");
 }
 
-static void put_shape(Printing *printing, const char *name, const SNode *level) {
-  StrBuf *out = &printing->out;
+static void put_shape(HeaderWriter *writer, const char *name, const SNode *level) {
+  StrBuf *out = &writer->out;
   strbuf_text(out, "#define ");
-  put_upper(printing, name);
+  put_upper(writer, name);
   strbuf_format(out, "_RANK %d\n#define ", level->rank);
-  put_upper(printing, name);
+  put_upper(writer, name);
   strbuf_text(out, "_SHAPE ");
   put_list(out, level->shape, level->rank);
 }
 
 /* Adds the shape, and the strides in bytes if the elements have constant strides. */
-static bool put_field(Printing *printing, const char *name, Field *field, Error *err) {
-  StrBuf *out = &printing->out;
+static bool put_field(HeaderWriter *writer, const char *name, Field *field, Error *err) {
+  StrBuf *out = &writer->out;
   RgView view;
   if (!field_view(field, &view, err)) return false;
   strbuf_format(out, "/* a field of %s */\n", field->type_name);
-  put_shape(printing, name, field->node->snode);
+  put_shape(writer, name, field->node->snode);
   if (!view.rank || !view.first) return true;
   strbuf_text(out, "#define ");
-  put_upper(printing, name);
+  put_upper(writer, name);
   strbuf_text(out, "_STRIDES ");
   put_list(out, view.stride, view.rank);
   if (!view.step) return true;
   strbuf_text(out, "#define ");
-  put_upper(printing, name);
+  put_upper(writer, name);
   strbuf_format(out, "_STEP %lld\n", (long long)view.step);
   return true;
 }
 
-static bool put_layouts(Printing *printing, Error *err) {
+static bool put_layouts(HeaderWriter *writer, Error *err) {
   RgModuleItem item;
   for (int32_t k = 0;; k++) {
-    module_item(printing->module, k, &item);
+    module_item(writer->module, k, &item);
     if (item.kind == RG_MODULE_END) return true;
-    if (item.kind == RG_MODULE_FIELD && !put_field(printing, item.name, (Field *)item.field, err))
+    if (item.kind == RG_MODULE_FIELD && !put_field(writer, item.name, (Field *)item.field, err))
       return false;
     if (item.kind != RG_MODULE_NODE) continue;
     const SNode *level = ((const Node *)item.node)->snode;
-    strbuf_format(&printing->out, "/* a %s node */\n", snode_kind_text(level->kind));
-    put_shape(printing, item.name, level);
+    strbuf_format(&writer->out, "/* a %s node */\n", snode_kind_text(level->kind));
+    put_shape(writer, item.name, level);
   }
 }
 
-/* -- the whole --------------------------------------------------------------------------------- */
+/* -- the header
+ * --------------------------------------------------------------------------------- */
 
 /* The types of items' handles, and the prefixes of their members, by kind. */
 static const char *const members[][2] = {[RG_MODULE_FIELD] = {"RgField", "field"},
@@ -290,104 +292,104 @@ static const char *const members[][2] = {[RG_MODULE_FIELD] = {"RgField", "field"
 
 /* Calls put(printing, kind, name) for each handle in the struct: for each item, and for the
  * derivatives of fields. */
-typedef void PutMember(Printing *printing, int32_t kind, const char *name);
-static void each_member(Printing *printing, PutMember *put) {
-  static const char *const placed[] = {"grad", "grad.dual", "dual"};
+typedef void PutMember(HeaderWriter *writer, int32_t kind, const char *name);
+static void each_member(HeaderWriter *writer, PutMember *put) {
+  static const char *const derivatives[] = {"grad", "grad.dual", "dual"};
   RgModuleItem item, other;
-  for (int32_t k = 0; module_item(printing->module, k, &item), item.kind; k++) {
-    put(printing, item.kind, item.name);
+  for (int32_t k = 0; module_item(writer->module, k, &item), item.kind; k++) {
+    put(writer, item.kind, item.name);
     for (int p = 0; p < 3 && item.kind == RG_MODULE_FIELD; p++) {
-      const char *name = scratch_format(printing->out.scratch, "%s.%s", item.name, placed[p]);
-      if (module_find(printing->module, item.kind, name, &other)) put(printing, item.kind, name);
+      const char *name = scratch_format(writer->out.scratch, "%s.%s", item.name, derivatives[p]);
+      if (module_find(writer->module, item.kind, name, &other)) put(writer, item.kind, name);
     }
   }
 }
 
-static void put_lookup(Printing *printing, int32_t kind, const char *name) {
-  strbuf_format(&printing->out, "  module_->%s_", members[kind][1]);
-  put_item_name(printing, name);
-  strbuf_format(&printing->out, " = rg_module_%s(module_->module, \"%s\");\n", members[kind][1],
+static void put_lookup(HeaderWriter *writer, int32_t kind, const char *name) {
+  strbuf_format(&writer->out, "  module_->%s_", members[kind][1]);
+  put_item_name(writer, name);
+  strbuf_format(&writer->out, " = rg_module_%s(module_->module, \"%s\");\n", members[kind][1],
                 name);
 }
 
-static void put_member(Printing *printing, int32_t kind, const char *name) {
-  strbuf_format(&printing->out, "  %s *%s_", members[kind][0], members[kind][1]);
-  put_item_name(printing, name);
-  strbuf_text(&printing->out, ";\n");
+static void put_member(HeaderWriter *writer, int32_t kind, const char *name) {
+  strbuf_format(&writer->out, "  %s *%s_", members[kind][0], members[kind][1]);
+  put_item_name(writer, name);
+  strbuf_text(&writer->out, ";\n");
 }
 
 /* Adds a function that fills the struct: `parameters` follow the runtime, `call` opens the
  * module. */
-static void put_opening(Printing *printing, const char *name, const char *parameters,
-                        const char *call, const char *argument) {
-  StrBuf *out = &printing->out;
+static void put_open_function(HeaderWriter *writer, const char *name, const char *parameters,
+                              const char *call, const char *argument) {
+  StrBuf *out = &writer->out;
   strbuf_text(out, "static inline RgStatus ");
-  put_name(out, printing->prefix, false);
+  put_name(out, writer->prefix, false);
   strbuf_format(out, "_%s(RgRuntime *runtime, %s", name, parameters);
-  put_name(out, printing->prefix, false);
+  put_name(out, writer->prefix, false);
   strbuf_format(out, "_module *module_) {\n  RgStatus status_ = %s(runtime, ", call);
   if (argument) {
     strbuf_char(out, '&');
-    put_name(out, printing->prefix, false);
+    put_name(out, writer->prefix, false);
   }
   strbuf_format(out, "%s, &module_->module);\n  if (status_) return status_;\n",
                 argument ? argument : "path");
-  each_member(printing, put_lookup);
+  each_member(writer, put_lookup);
   strbuf_text(out, "  return 0;\n}\n");
 }
 
-static void put_struct(Printing *printing) {
-  StrBuf *out = &printing->out;
+static void put_struct(HeaderWriter *writer) {
+  StrBuf *out = &writer->out;
   strbuf_text(out, "\n/* The handles are borrowed from the module. */\ntypedef struct ");
-  put_name(out, printing->prefix, false);
+  put_name(out, writer->prefix, false);
   strbuf_text(out, "_module {\n  RgModule *module;\n");
-  each_member(printing, put_member);
+  each_member(writer, put_member);
   strbuf_text(out, "} ");
-  put_name(out, printing->prefix, false);
+  put_name(out, writer->prefix, false);
   strbuf_text(out, "_module;\n\n");
 }
 
 /* `open` opens a file; `link` opens what an archive defines (rg_module_archive). */
-static void put_openings(Printing *printing) {
-  StrBuf *out = &printing->out;
+static void put_open_functions(HeaderWriter *writer) {
+  StrBuf *out = &writer->out;
   char argument[200];
-  put_opening(printing, "open", "const char *path, ", "rg_module_open", NULL);
+  put_open_function(writer, "open", "const char *path, ", "rg_module_open", NULL);
   strbuf_text(out, "\n/* For a program that is linked with the module's archive. */\n"
                    "extern const RgLinkedModule ");
-  put_name(out, printing->prefix, false);
+  put_name(out, writer->prefix, false);
   strbuf_text(out, "_linked;\n");
-  snprintf(argument, sizeof argument, "_linked, \"%.100s\"", printing->prefix);
-  put_opening(printing, "link", "", "rg_module_link", argument);
+  snprintf(argument, sizeof argument, "_linked, \"%.100s\"", writer->prefix);
+  put_open_function(writer, "link", "", "rg_module_link", argument);
   strbuf_text(out, "\nstatic inline void ");
-  put_name(out, printing->prefix, false);
+  put_name(out, writer->prefix, false);
   strbuf_text(out, "_close(");
-  put_name(out, printing->prefix, false);
+  put_name(out, writer->prefix, false);
   strbuf_text(out, "_module *module_) { rg_module_release(module_->module); }\n");
 }
 
-static bool print(void *data, Error *err) {
-  Printing *printing = data;
-  StrBuf *out = &printing->out;
-  strbuf_init(out, store_text(module_engine(printing->module)->store));
+static bool write_header(void *data, Error *err) {
+  HeaderWriter *writer = data;
+  StrBuf *out = &writer->out;
+  strbuf_init(out, store_text(module_engine(writer->module)->store));
   strbuf_format(out,
                 "/* Made from a module of Regolith: build the module again instead of editing. "
                 "*/\n#ifndef ");
-  put_upper(printing, "MODULE_H");
+  put_upper(writer, "MODULE_H");
   strbuf_text(out, "\n#define ");
-  put_upper(printing, "MODULE_H");
+  put_upper(writer, "MODULE_H");
   strbuf_text(out, "\n\n#include <regolith.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
                    "/* Shapes, and bytes from one element to the next along each axis. */\n");
-  if (!put_layouts(printing, err)) return false;
-  put_struct(printing);
-  put_openings(printing);
-  if (!put_kernels(printing, err)) return false;
+  if (!put_layouts(writer, err)) return false;
+  put_struct(writer);
+  put_open_functions(writer);
+  if (!put_kernels(writer, err)) return false;
   strbuf_text(out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
   return true;
 }
 
 bool module_header(const Module *module, const char *prefix, const char **text, Error *err) {
-  Printing printing = {.module = module, .prefix = prefix};
-  if (!guard_run(print, &printing, err)) return false;
-  *text = strbuf_end(&printing.out);
+  HeaderWriter writer = {.module = module, .prefix = prefix};
+  if (!guard_run(write_header, &writer, err)) return false;
+  *text = strbuf_end(&writer.out);
   return true;
 }

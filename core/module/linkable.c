@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "regolith.h"
 
-static void put(Scratch *scratch, CoderBytes *out, const void *data, size_t length) {
+static void append_bytes(Scratch *scratch, CoderBytes *out, const void *data, size_t length) {
   for (size_t k = 0; k < length; k++) vec_push(scratch, out, ((const uint8_t *)data)[k]);
 }
 
@@ -18,11 +18,11 @@ static void pad(Scratch *scratch, CoderBytes *out, uint64_t align) {
 
 /* -- renaming ---------------------------------------------------------------------------------- */
 
-static bool bad(Error *err) {
+static bool refuse_object(Error *err) {
   return error_set(err, RG_ERROR_OBJECT, "compiled code is invalid: it is not a complete object");
 }
 
-static bool is_inside(int64_t length, uint64_t offset, uint64_t size) {
+static bool is_in_object(int64_t length, uint64_t offset, uint64_t size) {
   return offset <= (uint64_t)length && size <= (uint64_t)length - offset;
 }
 
@@ -33,13 +33,13 @@ static Elf64_Shdr *read_sections(Scratch *scratch, const uint8_t *object, int64_
   memcpy(header, object, sizeof *header);
   if (memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64 ||
       header->e_type != ET_REL || header->e_shentsize != sizeof(Elf64_Shdr) || !header->e_shnum ||
-      !is_inside(length, header->e_shoff, header->e_shnum * sizeof(Elf64_Shdr)))
+      !is_in_object(length, header->e_shoff, header->e_shnum * sizeof(Elf64_Shdr)))
     return NULL;
   Elf64_Shdr *sections = scratch_array(scratch, Elf64_Shdr, header->e_shnum);
   memcpy(sections, object + header->e_shoff, sizeof *sections * header->e_shnum);
   for (int k = 0; k < header->e_shnum; k++)
     if (sections[k].sh_type != SHT_NOBITS &&
-        !is_inside(length, sections[k].sh_offset, sections[k].sh_size))
+        !is_in_object(length, sections[k].sh_offset, sections[k].sh_size))
       return NULL;
   return sections;
 }
@@ -47,20 +47,20 @@ static Elf64_Shdr *read_sections(Scratch *scratch, const uint8_t *object, int64_
 /* Appends the new names to the object's own, which other symbols and sections still use. */
 static bool rename_symbols(Scratch *scratch, const uint8_t *object, const Elf64_Shdr *table,
                            const Elf64_Shdr *names, const char *prefix, CoderBytes *out,
-                           CoderBytes *texts, LinkableFunctions *functions) {
-  const char *old = (const char *)object + names->sh_offset;
-  if (!names->sh_size || old[names->sh_size - 1]) return false;
-  put(scratch, texts, old, names->sh_size);
+                           CoderBytes *new_names, LinkableFunctions *functions) {
+  const char *old_names = (const char *)object + names->sh_offset;
+  if (!names->sh_size || old_names[names->sh_size - 1]) return false;
+  append_bytes(scratch, new_names, old_names, names->sh_size);
   for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size; at += sizeof(Elf64_Sym)) {
     Elf64_Sym symbol;
     memcpy(&symbol, object + table->sh_offset + at, sizeof symbol);
     if (symbol.st_name >= names->sh_size) return false;
     if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL || symbol.st_shndx == SHN_UNDEF) continue;
-    LinkableFunction function = {.name = old + symbol.st_name};
+    LinkableFunction function = {.name = old_names + symbol.st_name};
     function.symbol = scratch_format(scratch, "%s%s", prefix, function.name);
-    symbol.st_name = (Elf64_Word)texts->count;
+    symbol.st_name = (Elf64_Word)new_names->count;
     symbol.st_other = STV_HIDDEN;
-    put(scratch, texts, function.symbol, strlen(function.symbol) + 1);
+    append_bytes(scratch, new_names, function.symbol, strlen(function.symbol) + 1);
     memcpy(out->items + table->sh_offset + at, &symbol, sizeof symbol);
     vec_push(scratch, functions, function);
   }
@@ -70,20 +70,21 @@ static bool rename_symbols(Scratch *scratch, const uint8_t *object, const Elf64_
 bool linkable_rename(Scratch *scratch, const uint8_t *object, int64_t length, const char *prefix,
                      CoderBytes *out, LinkableFunctions *functions, int *machine, Error *err) {
   Elf64_Ehdr header;
-  CoderBytes texts = {0};
+  CoderBytes new_names = {0};
   int table = 0;
   Elf64_Shdr *sections = read_sections(scratch, object, length, &header);
-  if (!sections) return bad(err);
+  if (!sections) return refuse_object(err);
   while (table < header.e_shnum && sections[table].sh_type != SHT_SYMTAB) table++;
-  if (table == header.e_shnum || sections[table].sh_link >= header.e_shnum) return bad(err);
+  if (table == header.e_shnum || sections[table].sh_link >= header.e_shnum)
+    return refuse_object(err);
   Elf64_Shdr *names = &sections[sections[table].sh_link];
-  if (names->sh_type != SHT_STRTAB) return bad(err);
-  put(scratch, out, object, (size_t)length);
-  if (!rename_symbols(scratch, object, &sections[table], names, prefix, out, &texts, functions))
-    return bad(err);
+  if (names->sh_type != SHT_STRTAB) return refuse_object(err);
+  append_bytes(scratch, out, object, (size_t)length);
+  if (!rename_symbols(scratch, object, &sections[table], names, prefix, out, &new_names, functions))
+    return refuse_object(err);
   names->sh_offset = (uint64_t)out->count;
-  names->sh_size = (uint64_t)texts.count;
-  put(scratch, out, texts.items, (size_t)texts.count);
+  names->sh_size = (uint64_t)new_names.count;
+  append_bytes(scratch, out, new_names.items, (size_t)new_names.count);
   memcpy(out->items + header.e_shoff, sections, sizeof *sections * header.e_shnum);
   *machine = header.e_machine;
   return true;
@@ -111,18 +112,18 @@ typedef struct Table {
   int machine;
 } Table;
 
-static Elf64_Word name_of(Table *table, const char *text) {
+static Elf64_Word add_section_name(Table *table, const char *text) {
   Elf64_Word at = (Elf64_Word)table->names.count;
-  put(table->scratch, &table->names, text, strlen(text) + 1);
+  append_bytes(table->scratch, &table->names, text, strlen(text) + 1);
   return at;
 }
 
 /* Begins a section: the content that follows belongs to it. */
-static Elf64_Shdr *begin(Table *table, enum Section number, const char *name, Elf64_Word type,
-                         uint64_t flags) {
+static Elf64_Shdr *begin_section(Table *table, enum Section number, const char *name,
+                                 Elf64_Word type, uint64_t flags) {
   pad(table->scratch, table->out, 16);
   Elf64_Shdr *section = &table->sections[number];
-  *section = (Elf64_Shdr){.sh_name = name_of(table, name),
+  *section = (Elf64_Shdr){.sh_name = add_section_name(table, name),
                           .sh_type = type,
                           .sh_flags = flags,
                           .sh_offset = (uint64_t)table->out->count,
@@ -130,58 +131,58 @@ static Elf64_Shdr *begin(Table *table, enum Section number, const char *name, El
   return section;
 }
 
-static void end(Table *table, Elf64_Shdr *section) {
+static void end_section(Table *table, Elf64_Shdr *section) {
   section->sh_size = (uint64_t)table->out->count - section->sh_offset;
 }
 
 static void put_table(Table *table, int64_t length, int32_t function_count) {
   RgLinkedModule head = {.length = length, .function_count = function_count};
   Elf64_Shdr *section =
-      begin(table, SECTION_TABLE, ".data.rel.ro", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE);
-  put(table->scratch, table->out, &head, sizeof head);
+      begin_section(table, SECTION_TABLE, ".data.rel.ro", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE);
+  append_bytes(table->scratch, table->out, &head, sizeof head);
   for (uint64_t zero = 0, k = 0; k < (uint64_t)function_count; k++)
-    put(table->scratch, table->out, &zero, sizeof zero);
-  end(table, section);
+    append_bytes(table->scratch, table->out, &zero, sizeof zero);
+  end_section(table, section);
 }
 
 static void put_address(Table *table, uint64_t offset, uint64_t symbol, int64_t addend) {
   uint64_t kind = table->machine == EM_AARCH64 ? R_AARCH64_ABS64 : R_X86_64_64;
   Elf64_Rela rela = {offset, ELF64_R_INFO(symbol, kind), addend};
-  put(table->scratch, table->out, &rela, sizeof rela);
+  append_bytes(table->scratch, table->out, &rela, sizeof rela);
 }
 
 static void put_relocations(Table *table, int32_t function_count) {
-  Elf64_Shdr *section = begin(table, SECTION_RELOCATIONS, ".rela.data.rel.ro", SHT_RELA, 0);
+  Elf64_Shdr *section = begin_section(table, SECTION_RELOCATIONS, ".rela.data.rel.ro", SHT_RELA, 0);
   int64_t head = sizeof(RgLinkedModule);
   put_address(table, offsetof(RgLinkedModule, bytes), SYMBOL_BYTES, 0);
   put_address(table, offsetof(RgLinkedModule, functions), SYMBOL_TABLE, head);
   for (int32_t k = 0; k < function_count; k++)
     put_address(table, (uint64_t)(head + 8 * k), (uint64_t)(SYMBOL_FIRST + k), 0);
-  end(table, section);
+  end_section(table, section);
   section->sh_link = SECTION_SYMBOLS;
   section->sh_info = SECTION_TABLE;
   section->sh_entsize = sizeof(Elf64_Rela);
 }
 
 static void put_symbol(Table *table, Elf64_Sym symbol) {
-  put(table->scratch, table->out, &symbol, sizeof symbol);
+  append_bytes(table->scratch, table->out, &symbol, sizeof symbol);
 }
 
 static void put_symbols(Table *table, const char *name, const char *const *functions,
                         int32_t count) {
-  Elf64_Shdr *section = begin(table, SECTION_SYMBOLS, ".symtab", SHT_SYMTAB, 0);
+  Elf64_Shdr *section = begin_section(table, SECTION_SYMBOLS, ".symtab", SHT_SYMTAB, 0);
   put_symbol(table, (Elf64_Sym){0});
   for (enum Section k = SECTION_BYTES; k <= SECTION_TABLE; k++)
     put_symbol(table, (Elf64_Sym){.st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION), .st_shndx = k});
   for (int32_t k = 0; k < count; k++)
-    put_symbol(table, (Elf64_Sym){.st_name = name_of(table, functions[k]),
+    put_symbol(table, (Elf64_Sym){.st_name = add_section_name(table, functions[k]),
                                   .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE),
                                   .st_other = STV_HIDDEN});
-  put_symbol(table, (Elf64_Sym){.st_name = name_of(table, name),
+  put_symbol(table, (Elf64_Sym){.st_name = add_section_name(table, name),
                                 .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
                                 .st_shndx = SECTION_TABLE,
                                 .st_size = sizeof(RgLinkedModule)});
-  end(table, section);
+  end_section(table, section);
   section->sh_link = SECTION_NAMES;
   section->sh_info = SYMBOL_FIRST;
   section->sh_entsize = sizeof(Elf64_Sym);
@@ -200,35 +201,35 @@ void linkable_table(Scratch *scratch, const char *symbol, const uint8_t *bytes, 
       .e_shentsize = sizeof(Elf64_Shdr),
       .e_shnum = SECTION_COUNT,
       .e_shstrndx = SECTION_NAMES};
-  put(scratch, out, &header, sizeof header);
-  name_of(&table, "");
-  Elf64_Shdr *section = begin(&table, SECTION_BYTES, ".rodata", SHT_PROGBITS, SHF_ALLOC);
-  put(scratch, out, bytes, (size_t)length);
-  end(&table, section);
+  append_bytes(scratch, out, &header, sizeof header);
+  add_section_name(&table, "");
+  Elf64_Shdr *section = begin_section(&table, SECTION_BYTES, ".rodata", SHT_PROGBITS, SHF_ALLOC);
+  append_bytes(scratch, out, bytes, (size_t)length);
+  end_section(&table, section);
   put_table(&table, length, function_count);
   put_relocations(&table, function_count);
   put_symbols(&table, symbol, functions, function_count);
-  begin(&table, SECTION_STACK, ".note.GNU-stack", SHT_PROGBITS, 0)->sh_addralign = 1;
-  section = begin(&table, SECTION_NAMES, ".strtab", SHT_STRTAB, 0);
-  put(scratch, out, table.names.items, (size_t)table.names.count);
-  end(&table, section);
+  begin_section(&table, SECTION_STACK, ".note.GNU-stack", SHT_PROGBITS, 0)->sh_addralign = 1;
+  section = begin_section(&table, SECTION_NAMES, ".strtab", SHT_STRTAB, 0);
+  append_bytes(scratch, out, table.names.items, (size_t)table.names.count);
+  end_section(&table, section);
   pad(scratch, out, 8);
   header.e_shoff = (uint64_t)out->count;
-  put(scratch, out, table.sections, sizeof table.sections);
+  append_bytes(scratch, out, table.sections, sizeof table.sections);
   memcpy(out->items, &header, sizeof header);
 }
 
 /* -- archives ---------------------------------------------------------------------------------- */
 
-enum { MEMBER_HEAD = 60 };
+enum { MEMBER_HEADER_BYTES = 60 };
 static const char archive_magic[8] = {'!', '<', 'a', 'r', 'c', 'h', '>', '\n'};
 
 /* Dates, owners and modes are always the same, so that equal modules make equal archives. */
-static void put_head(Scratch *scratch, CoderBytes *out, const char *name, uint64_t size) {
-  char head[MEMBER_HEAD + 20]; /* a size of a member has at most 10 digits */
+static void put_member_header(Scratch *scratch, CoderBytes *out, const char *name, uint64_t size) {
+  char head[MEMBER_HEADER_BYTES + 20]; /* a size of a member has at most 10 digits */
   snprintf(head, sizeof head, "%-16s%-12d%-6d%-6d%-8s%-10llu`\n", name, 0, 0, 0, "644",
            (unsigned long long)size);
-  put(scratch, out, head, MEMBER_HEAD);
+  append_bytes(scratch, out, head, MEMBER_HEADER_BYTES);
 }
 
 static void put_big_endian(Scratch *scratch, CoderBytes *out, uint64_t number) {
@@ -249,22 +250,22 @@ static uint64_t index_size(const LinkableMember *members, int32_t count, uint64_
 void linkable_archive(Scratch *scratch, const LinkableMember *members, int32_t count,
                       CoderBytes *out) {
   uint64_t symbol_count, size = index_size(members, count, &symbol_count);
-  uint64_t at = sizeof archive_magic + MEMBER_HEAD + size;
-  put(scratch, out, archive_magic, sizeof archive_magic);
-  put_head(scratch, out, "/", size);
+  uint64_t at = sizeof archive_magic + MEMBER_HEADER_BYTES + size;
+  append_bytes(scratch, out, archive_magic, sizeof archive_magic);
+  put_member_header(scratch, out, "/", size);
   put_big_endian(scratch, out, symbol_count);
   for (int32_t k = 0; k < count; k++) {
     for (int32_t s = 0; s < members[k].symbol_count; s++) put_big_endian(scratch, out, at);
-    at += MEMBER_HEAD + align_up((uint64_t)members[k].bytes.count, 2);
+    at += MEMBER_HEADER_BYTES + align_up((uint64_t)members[k].bytes.count, 2);
   }
   for (int32_t k = 0; k < count; k++)
     for (int32_t s = 0; s < members[k].symbol_count; s++)
-      put(scratch, out, members[k].symbols[s], strlen(members[k].symbols[s]) + 1);
+      append_bytes(scratch, out, members[k].symbols[s], strlen(members[k].symbols[s]) + 1);
   pad(scratch, out, 2);
   for (int32_t k = 0; k < count; k++) {
-    put_head(scratch, out, scratch_format(scratch, "%s/", members[k].name),
-             (uint64_t)members[k].bytes.count);
-    put(scratch, out, members[k].bytes.items, (size_t)members[k].bytes.count);
+    put_member_header(scratch, out, scratch_format(scratch, "%s/", members[k].name),
+                      (uint64_t)members[k].bytes.count);
+    append_bytes(scratch, out, members[k].bytes.items, (size_t)members[k].bytes.count);
     pad(scratch, out, 2);
   }
   ASSERT((uint64_t)out->count == at, "every member is at the position in the index");

@@ -80,8 +80,8 @@ typedef struct ModuleItem {
 
 typedef struct ModuleContents {
   bool deterministic; /* EngineOptions.deterministic of the runtime that saved it */
-  int32_t level_count;
-  const char **levels; /* processors */
+  int32_t target_count;
+  const char **targets; /* "x86-64-v3", "sm_80" */
   ModuleTree *trees;
   int32_t tree_count;
   ModuleValue *values;
@@ -103,18 +103,18 @@ ModuleBytes module_write(ModuleContents *contents, Scratch *scratch);
 bool module_read(const uint8_t *bytes, int64_t length, const char *name, Scratch *scratch,
                  ModuleContents *contents, Error *err);
 
-/* seal.c: signatures, at the end of a file. */
-enum { MODULE_SEAL_BYTES = 72 };
-bool module_has_seal(const uint8_t *bytes, int64_t length);
-/* Returns the bytes followed by their seal, in the scratch; `data` is NULL with err. Keys are in
- * PEM. */
+/* sign.c: the signature at the end of a file. */
+enum { MODULE_SIGNATURE_BYTES = 72 };
+bool module_has_signature(const uint8_t *bytes, int64_t length);
+/* Returns the bytes followed by their signature, in the scratch; `data` is NULL with err. Keys are
+ * in PEM. */
 ModuleBytes module_sign(ModuleBytes bytes, const char *private_key, Scratch *scratch, Error *err);
 /* Adds a key. From the first key on, the engine opens only modules that are signed with one of its
  * keys. */
 bool module_trust(Engine *engine, const char *public_key, Error *err);
 /* False with module.untrusted. */
-bool module_check_seal(const Engine *engine, const uint8_t *bytes, int64_t length, const char *name,
-                       Error *err);
+bool module_check_signature(const Engine *engine, const uint8_t *bytes, int64_t length,
+                            const char *name, Error *err);
 
 /* save.c: see rg_module_save. */
 bool module_save(Engine *engine, const char *path, const RgModuleItem *items, int32_t count,
@@ -123,8 +123,8 @@ bool module_write_file(const char *path, const void *bytes, int64_t length, Erro
 
 /* open.c */
 typedef struct Module Module; /* RgModule */
-/* `runs` is false for rg_module_inspect. */
-Module *module_open(Engine *engine, const char *path, bool runs, Error *err);
+/* for_launches: this machine must be able to run the kernels; false for rg_module_inspect. */
+Module *module_open(Engine *engine, const char *path, bool for_launches, Error *err);
 Module *module_open_bytes(Engine *engine, const void *bytes, int64_t length, const char *name,
                           Error *err);
 Module *module_link(Engine *engine, const RgLinkedModule *linked, const char *name, Error *err);

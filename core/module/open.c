@@ -40,8 +40,8 @@ struct Module {
   Field ***fields; /* by tree and step; NULL for levels */
   Kernel **kernels;
   BoundValue *values;
-  RgValue *given; /* buffer for the values of a launch */
-  int32_t given_capacity;
+  RgValue *launch_values; /* a buffer that launches reuse */
+  int32_t launch_value_capacity;
 };
 
 static bool no_memory(Error *err) {
@@ -50,7 +50,7 @@ static bool no_memory(Error *err) {
 
 /* -- the file ---------------------------------------------------------------------------------- */
 
-static void end_file(ShippedFile *shipped) {
+static void free_file(ShippedFile *shipped) {
   ModuleFile *file = (ModuleFile *)shipped;
   Heap *heap = file->scratch.heap;
   scratch_deinit(&file->scratch);
@@ -60,7 +60,7 @@ static void end_file(ShippedFile *shipped) {
 }
 
 static void release_file(ModuleFile *file) {
-  if (file && !--file->file.holders) end_file(&file->file);
+  if (file && !--file->file.holders) free_file(&file->file);
 }
 
 static bool io_error(const char *path, const char *why, Error *err) {
@@ -86,9 +86,9 @@ static bool map_file(ModuleFile *file, const char *path, Error *err) {
   return true;
 }
 
-static bool is_trusted(const Engine *engine, const ModuleFile *file, Error *err) {
+static bool check_trust(const Engine *engine, const ModuleFile *file, Error *err) {
   return file->file.functions ||
-         module_check_seal(engine, file->bytes, file->length, file->name, err);
+         module_check_signature(engine, file->bytes, file->length, file->name, err);
 }
 
 static bool read_file(void *data, Error *err) {
@@ -96,7 +96,7 @@ static bool read_file(void *data, Error *err) {
   return module_read(file->bytes, file->length, file->name, &file->scratch, &file->contents, err);
 }
 
-static ModuleFile *begin_file(Heap *heap, const char *name, Error *err) {
+static ModuleFile *create_file(Heap *heap, const char *name, Error *err) {
   ModuleFile *file = heap_alloc(heap, sizeof *file);
   if (!file) {
     no_memory(err);
@@ -104,7 +104,7 @@ static ModuleFile *begin_file(Heap *heap, const char *name, Error *err) {
   }
   scratch_init(&file->scratch, heap);
   file->file.holders = 1;
-  file->file.end = end_file;
+  file->file.end = free_file;
   file->file.name = file->name = heap_copy_text(heap, name);
   if (file->name) return file;
   no_memory(err);
@@ -114,17 +114,17 @@ static ModuleFile *begin_file(Heap *heap, const char *name, Error *err) {
 
 /* -- requirements ------------------------------------------------------------------------------ */
 
-static bool has_level(const Engine *engine, const ModuleContents *contents) {
+static bool has_target(const Engine *engine, const ModuleContents *contents) {
   const Device *device = engine->store->device;
-  for (int32_t k = 0; k < contents->level_count; k++)
+  for (int32_t k = 0; k < contents->target_count; k++)
     for (RgTarget target = 0; target < RG_TARGET_COUNT; target++)
-      if (device_rank_of(device, target, contents->levels[k]) >= 0) return true;
+      if (device_rank_of(device, target, contents->targets[k]) >= 0) return true;
   return contents->kernel_count == 0;
 }
 
-static bool check_fit(const Engine *engine, const ModuleFile *file, Error *err) {
+static bool check_requirements(const Engine *engine, const ModuleFile *file, Error *err) {
   const ModuleContents *contents = &file->contents;
-  char levels[300] = "";
+  char names[300] = "";
   if (engine->options.runs_in_lua)
     return error_set(err, RG_ERROR_DEVICE,
                      "module '%.200s' contains compiled kernels, which arch \"lua\" cannot run",
@@ -134,22 +134,22 @@ static bool check_fit(const Engine *engine, const ModuleFile *file, Error *err) 
                      "module '%.200s' was built without deterministic = true, which this runtime "
                      "has",
                      file->name);
-  if (has_level(engine, contents)) return true;
-  for (int32_t k = 0; k < contents->level_count; k++) {
-    size_t used = strlen(levels);
-    snprintf(levels + used, sizeof levels - used, "%s%.30s", k ? ", " : "", contents->levels[k]);
+  if (has_target(engine, contents)) return true;
+  for (int32_t k = 0; k < contents->target_count; k++) {
+    size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, "%s%.30s", k ? ", " : "", contents->targets[k]);
   }
   const char *gpu = engine->store->device->processors[RG_TARGET_PTX];
   return error_set(err, RG_ERROR_MODULE,
                    "module '%.200s' was built for %s, and this runtime's %s runs none of them",
-                   file->name, levels, gpu ? gpu : "processor");
+                   file->name, names, gpu ? gpu : "processor");
 }
 
 /* -- trees ------------------------------------------------------------------------------------- */
 
 /* The fields of the steps that follow that of *field, in the order in which field_place places
  * them. */
-static void hold_derivatives(Field **field) {
+static void retain_derivatives(Field **field) {
   const Field *of = *field;
   Field *derivatives[] = {of->gradient, of->gradient ? of->gradient->dual : NULL, of->dual};
   for (int k = 0; k < 3; k++) {
@@ -183,7 +183,7 @@ static bool add_step(Module *module, Tree *tree, const ModuleStep *step, Field *
       (step->has_dual && !field_add_dual(*field, err)) || !field_place(level, *field, err))
     return false;
   (*field)->is_watched = step->is_watched;
-  hold_derivatives(field);
+  retain_derivatives(field);
   return !step->offset_count || field_set_offset(*field, step->offset, step->offset_count, err);
 }
 
@@ -216,7 +216,7 @@ static Object *object_of(const RgValue *value) {
   }
 }
 
-static void drop_value(Heap *heap, BoundValue *bound) {
+static void release_value(Heap *heap, BoundValue *bound) {
   object_release(object_of(&bound->value));
   heap_free(heap, bound->text);
   heap_free(heap, bound->vector);
@@ -272,11 +272,11 @@ static bool bind_saved(Module *module, int32_t number, Error *err) {
 
 /* -- a module ---------------------------------------------------------------------------------- */
 
-static void drop_parts(Module *module) {
+static void release_parts(Module *module) {
   Heap *heap = module->engine->store->heap;
   const ModuleContents *contents = &module->file->contents;
   for (int32_t k = 0; module->values && k < contents->value_count; k++)
-    drop_value(heap, &module->values[k]);
+    release_value(heap, &module->values[k]);
   for (int32_t k = 0; module->kernels && k < contents->kernel_count; k++)
     if (module->kernels[k]) object_release(&module->kernels[k]->object);
   heap_free(heap, module->values);
@@ -287,7 +287,7 @@ static void module_end(Object *object) {
   Module *module = (Module *)object;
   Heap *heap = module->engine->store->heap;
   const ModuleContents *contents = &module->file->contents;
-  drop_parts(module);
+  release_parts(module);
   for (int32_t k = 0; module->fields && k < contents->tree_count; k++) {
     for (int32_t s = 0; module->fields[k] && s < contents->trees[k].step_count; s++)
       if (module->fields[k][s]) object_release(&module->fields[k][s]->object);
@@ -297,12 +297,12 @@ static void module_end(Object *object) {
     if (module->trees[k]) object_release(&module->trees[k]->object);
   heap_free(heap, module->fields);
   heap_free(heap, module->trees);
-  heap_free(heap, module->given);
+  heap_free(heap, module->launch_values);
   release_file(module->file);
   object_free(&module->object);
 }
 
-static bool fill(Module *module, Error *err) {
+static bool create_objects(Module *module, Error *err) {
   Heap *heap = module->engine->store->heap;
   ModuleContents *contents = &module->file->contents;
   module->trees = heap_alloc(heap, sizeof *module->trees * (size_t)contents->tree_count + 1);
@@ -323,11 +323,11 @@ static bool fill(Module *module, Error *err) {
   return true;
 }
 
-/* Takes over the file. With `runs`, this machine must be able to run its kernels. */
-static Module *make(Engine *engine, ModuleFile *file, bool runs, Error *err) {
+/* Takes over the file. for_launches: this machine must be able to run its kernels. */
+static Module *create_module(Engine *engine, ModuleFile *file, bool for_launches, Error *err) {
   Module *module = NULL;
-  if (is_trusted(engine, file, err) && guard_run(read_file, file, err) &&
-      (!runs || check_fit(engine, file, err)))
+  if (check_trust(engine, file, err) && guard_run(read_file, file, err) &&
+      (!for_launches || check_requirements(engine, file, err)))
     module = object_create(engine->store->owner, module_end, sizeof *module, err);
   if (!module) {
     release_file(file);
@@ -335,28 +335,28 @@ static Module *make(Engine *engine, ModuleFile *file, bool runs, Error *err) {
   }
   module->engine = engine;
   module->file = file;
-  if (fill(module, err)) return module;
+  if (create_objects(module, err)) return module;
   object_release(&module->object);
   return NULL;
 }
 
-Module *module_open(Engine *engine, const char *path, bool runs, Error *err) {
-  ModuleFile *file = begin_file(engine->store->heap, path, err);
+Module *module_open(Engine *engine, const char *path, bool for_launches, Error *err) {
+  ModuleFile *file = create_file(engine->store->heap, path, err);
   if (!file) return NULL;
-  if (map_file(file, path, err)) return make(engine, file, runs, err);
+  if (map_file(file, path, err)) return create_module(engine, file, for_launches, err);
   release_file(file);
   return NULL;
 }
 
 static Module *open_memory(Engine *engine, const RgLinkedModule *linked, const char *name,
                            Error *err) {
-  ModuleFile *file = begin_file(engine->store->heap, name, err);
+  ModuleFile *file = create_file(engine->store->heap, name, err);
   if (!file) return NULL;
   file->bytes = linked->bytes;
   file->length = linked->length;
   file->file.functions = linked->functions;
   file->file.function_count = linked->function_count;
-  return make(engine, file, true, err);
+  return create_module(engine, file, true, err);
 }
 
 Module *module_open_bytes(Engine *engine, const void *bytes, int64_t length, const char *name,
@@ -435,7 +435,7 @@ bool module_set(Module *module, const char *name, const RgValue *value, Error *e
                        name, module->file->name);
     if (!bind_value(heap, &bound, value, err)) return false;
     bound.is_set = true;
-    drop_value(heap, &module->values[k]);
+    release_value(heap, &module->values[k]);
     module->values[k] = bound;
     return true;
   }
@@ -444,14 +444,14 @@ bool module_set(Module *module, const char *name, const RgValue *value, Error *e
                    module->file->name, name);
 }
 
-static const ModuleKernel *saved_of(const Module *module, const Kernel *kernel) {
+static const ModuleKernel *find_saved_kernel(const Module *module, const Kernel *kernel) {
   for (int32_t k = 0; k < module->file->contents.kernel_count; k++)
     if (module->kernels[k] == kernel) return &module->file->contents.kernels[k];
   return NULL;
 }
 
 int32_t module_path(const Module *module, const Kernel *kernel, int32_t path, int32_t *depth) {
-  const ModuleKernel *saved = saved_of(module, kernel);
+  const ModuleKernel *saved = find_saved_kernel(module, kernel);
   *depth = 0;
   if (!saved || path < 0 || path >= saved->shipped.path_count) return -1;
   *depth = saved->depths[path];
@@ -460,8 +460,9 @@ int32_t module_path(const Module *module, const Kernel *kernel, int32_t path, in
 
 /* -- reload ------------------------------------------------------------------------------------ */
 
-/* Always false. */
-static bool differs(const ModuleFile *file, const char *what, const char *name, Error *err) {
+/* Always false: `what` `name` of the new module does not match that of the running one. */
+static bool refuse_difference(const ModuleFile *file, const char *what, const char *name,
+                              Error *err) {
   error_set(
       err, RG_ERROR_MODULE_CHANGED,
       "module '%.200s' cannot replace the running one: %s '%.100s' differs, or is not in both",
@@ -478,14 +479,16 @@ static bool steps_agree(const ModuleStep *a, const ModuleStep *b) {
 static bool trees_agree(const ModuleFile *file, const ModuleContents *running, Error *err) {
   const ModuleContents *contents = &file->contents;
   for (int32_t t = 0; t < running->tree_count || t < contents->tree_count; t++) {
-    if (t >= running->tree_count) return differs(file, "tree", contents->trees[t].name, err);
+    if (t >= running->tree_count)
+      return refuse_difference(file, "tree", contents->trees[t].name, err);
     const ModuleTree *a = &running->trees[t], *b = &contents->trees[t];
-    if (t >= contents->tree_count) return differs(file, "tree", a->name, err);
+    if (t >= contents->tree_count) return refuse_difference(file, "tree", a->name, err);
     if (a->step_count != b->step_count || a->layout_hash != b->layout_hash)
-      return differs(file, "the layout of tree", a->name, err);
+      return refuse_difference(file, "the layout of tree", a->name, err);
     for (int32_t k = 0; k < a->step_count; k++)
       if (!steps_agree(&a->steps[k], &b->steps[k]))
-        return differs(file, a->steps[k].is_field ? "field" : "node", a->steps[k].name, err);
+        return refuse_difference(file, a->steps[k].is_field ? "field" : "node", a->steps[k].name,
+                                 err);
   }
   return true;
 }
@@ -501,44 +504,45 @@ static const ModuleItem *find_item(const ModuleContents *contents, const ModuleI
   return NULL;
 }
 
-/* Checks that everything that a host may have a handle of is in the new module, too, and that
- * kernels have the same parameters. */
+/* Checks that the new module has every item of which the host may have a handle, and that kernels
+ * have as many parameters as before. */
 static bool items_agree(const ModuleFile *file, const ModuleContents *running, Error *err) {
   static const char *const kinds[] = {
       [RG_MODULE_FIELD] = "field", [RG_MODULE_NODE] = "node", [RG_MODULE_KERNEL] = "kernel"};
   const ModuleContents *contents = &file->contents;
   for (int32_t k = 0; k < running->item_count; k++) {
     const ModuleItem *item = &running->items[k], *other = find_item(contents, item);
-    if (!other) return differs(file, kinds[item->kind], item->name, err);
+    if (!other) return refuse_difference(file, kinds[item->kind], item->name, err);
     if (item->kind == RG_MODULE_KERNEL &&
         contents->kernels[other->number].shipped.parameter_count !=
             running->kernels[item->number].shipped.parameter_count)
-      return differs(file, "the number of parameters of kernel", item->name, err);
+      return refuse_difference(file, "the number of parameters of kernel", item->name, err);
   }
   return true;
 }
 
-/* Fills the values of the new module. Values that the host has set keep their contents. */
-static bool renew_values(const Module *module, Module *next, Error *err) {
+/* Binds the values of the new module. Values that the host has set are taken over. */
+static bool bind_new_values(const Module *module, Module *next, Error *err) {
   const ModuleContents *before = &module->file->contents, *contents = &next->file->contents;
   Heap *heap = module->engine->store->heap;
   next->values = heap_alloc(heap, sizeof *next->values * (size_t)contents->value_count + 1);
   if (!next->values) return no_memory(err);
   for (int32_t k = 0; k < contents->value_count; k++) {
-    const BoundValue *kept = NULL;
+    const BoundValue *host_value = NULL;
     for (int32_t old = 0; old < before->value_count; old++)
       if (!strcmp(before->values[old].name, contents->values[k].name) && module->values[old].is_set)
-        kept = &module->values[old];
-    if (!(kept ? bind_value(heap, &next->values[k], &kept->value, err) : bind_saved(next, k, err)))
+        host_value = &module->values[old];
+    if (!(host_value ? bind_value(heap, &next->values[k], &host_value->value, err)
+                     : bind_saved(next, k, err)))
       return false;
-    next->values[k].is_set = kept != NULL;
+    next->values[k].is_set = host_value != NULL;
   }
   return true;
 }
 
-/* Fills the kernels of the new module, in its order: takes over the handles of those that are in
- * both. */
-static bool renew_kernels(const Module *module, Module *next, Error *err) {
+/* Fills next->kernels in the order of the new module: kernels that are in both modules keep their
+ * handles, others are created. */
+static bool bind_new_kernels(const Module *module, Module *next, Error *err) {
   const ModuleContents *before = &module->file->contents;
   ModuleContents *contents = &next->file->contents;
   Heap *heap = module->engine->store->heap;
@@ -561,7 +565,7 @@ static bool renew_kernels(const Module *module, Module *next, Error *err) {
   return true;
 }
 
-/* Gives the kernels that are in both modules their new versions. Only fails if memory is short. */
+/* Replaces the versions of kernels that are in both modules. It fails only if no memory is left. */
 static bool replace_kernels(const Module *module, Module *next, Error *err) {
   ModuleContents *contents = &next->file->contents;
   bool ok = true;
@@ -574,46 +578,46 @@ static bool replace_kernels(const Module *module, Module *next, Error *err) {
   return ok;
 }
 
-static void exchange(Module *a, Module *b) {
-  Module kept = *a;
-  a->file = b->file, b->file = kept.file;
-  a->kernels = b->kernels, b->kernels = kept.kernels;
-  a->values = b->values, b->values = kept.values;
+static void swap_contents(Module *a, Module *b) {
+  Module saved = *a;
+  a->file = b->file, b->file = saved.file;
+  a->kernels = b->kernels, b->kernels = saved.kernels;
+  a->values = b->values, b->values = saved.values;
 }
 
 bool module_reload(Module *module, const char *path, Error *err) {
   Engine *engine = module->engine;
   const ModuleContents *running = &module->file->contents;
   if (!path) path = module->file->name;
-  ModuleFile *file = begin_file(engine->store->heap, path, err);
+  ModuleFile *file = create_file(engine->store->heap, path, err);
   if (!file) return false;
   Module next = {.engine = engine, .file = file, .trees = module->trees, .fields = module->fields};
-  bool ok = map_file(file, path, err) && is_trusted(module->engine, file, err) &&
-            guard_run(read_file, file, err) && check_fit(engine, file, err) &&
+  bool ok = map_file(file, path, err) && check_trust(module->engine, file, err) &&
+            guard_run(read_file, file, err) && check_requirements(engine, file, err) &&
             trees_agree(file, running, err) && items_agree(file, running, err) &&
-            renew_values(module, &next, err) && renew_kernels(module, &next, err) &&
+            bind_new_values(module, &next, err) && bind_new_kernels(module, &next, err) &&
             replace_kernels(module, &next, err);
-  if (ok) exchange(module, &next);
-  drop_parts(&next);
+  if (ok) swap_contents(module, &next);
+  release_parts(&next);
   release_file(next.file);
   return ok;
 }
 
 /* -- launches ---------------------------------------------------------------------------------- */
 
-static bool make_room(Module *module, int32_t count, Error *err) {
-  if (count <= module->given_capacity) return true;
-  RgValue *given =
-      heap_resize(module->engine->store->heap, module->given, sizeof *given * (size_t)count);
-  if (!given) return no_memory(err);
-  module->given = given;
-  module->given_capacity = count;
+static bool reserve_launch_values(Module *module, int32_t count, Error *err) {
+  if (count <= module->launch_value_capacity) return true;
+  RgValue *launch_values = heap_resize(module->engine->store->heap, module->launch_values,
+                                       sizeof *launch_values * (size_t)count);
+  if (!launch_values) return no_memory(err);
+  module->launch_values = launch_values;
+  module->launch_value_capacity = count;
   return true;
 }
 
 bool module_launch(Module *module, Kernel *kernel, const RgValue *arguments, int32_t count,
                    RgValue *result, Error *err) {
-  const ModuleKernel *saved = saved_of(module, kernel);
+  const ModuleKernel *saved = find_saved_kernel(module, kernel);
   if (!saved)
     return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' is not one of module '%.200s'",
                      kernel->name, module->file->name);
@@ -622,15 +626,15 @@ bool module_launch(Module *module, Kernel *kernel, const RgValue *arguments, int
     return error_set(err, RG_ERROR_LAUNCH_ARGUMENTS,
                      "kernel '%.100s' takes %d argument%s; %d %s given", kernel->name, parameters,
                      parameters == 1 ? "" : "s", count, count == 1 ? "was" : "were");
-  if (!make_room(module, paths + parameters, err)) return false;
+  if (!reserve_launch_values(module, paths + parameters, err)) return false;
   for (int32_t k = 0; k < paths; k++) {
     int32_t number = saved->values[k];
-    module->given[k] = number >= 0 ? module->values[number].value : (RgValue){0};
-    module->given[k].depth = saved->depths[k];
+    module->launch_values[k] = number >= 0 ? module->values[number].value : (RgValue){0};
+    module->launch_values[k].depth = saved->depths[k];
   }
   for (int32_t k = 0; k < parameters; k++) {
-    module->given[paths + k] = arguments[k];
-    module->given[paths + k].depth = 1;
+    module->launch_values[paths + k] = arguments[k];
+    module->launch_values[paths + k].depth = 1;
   }
-  return kernel_launch(kernel, module->given, paths + parameters, result, err);
+  return kernel_launch(kernel, module->launch_values, paths + parameters, result, err);
 }
