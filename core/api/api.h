@@ -1,6 +1,6 @@
-/* api.h - what every call of regolith.h does at its begin and end: it admits one thread at a time,
- * keeps the error, and returns a status. An error that belongs to no runtime (a NULL handle, a busy
- * runtime) is kept per thread, so that rg_error can report it without disturbing the calls of other
+/* api.h - how every call of regolith.h begins and ends: it admits one thread at a time, stores the
+ * error, and returns a status. An error that belongs to no runtime (a NULL handle, a busy runtime)
+ * is stored per thread, so that rg_error can report it without affecting the calls of other
  * threads. Within a call the program's guard (base/guard.h) is open: a failed assertion ends the
  * call with the error `internal`. */
 #ifndef RG_API_API_H
@@ -10,13 +10,14 @@
 #include "program/program.h"
 #include "tree/tree.h"
 
-/* False, with runtime.busy for this thread, when another thread is inside. */
+/* Begins a call. False, with runtime.busy for this thread, if the runtime is in use: by another
+ * thread, or by a call of this one. */
 bool api_enter(Program *program);
-/* Ends what api_enter began: `ok`, or the error's number. */
+/* Ends a call that api_enter began. Returns 0 if `ok`, otherwise the number of its error. */
 RgStatus api_leave(Program *program, bool ok);
 /* argument.invalid for this thread: "rg_field_get: index is NULL". */
 RgStatus api_refuse(const char *call, const char *what);
-/* Keeps the error of a call without a runtime for this thread; returns its number. */
+/* Stores the error of a call without a runtime for this thread; returns its number. */
 RgStatus api_keep_error(const Error *err);
 /* arch.c: finds the device of this name; NULL means the CPU. device.missing with the reason if
  * there is none. */

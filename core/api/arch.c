@@ -5,7 +5,7 @@
 #include "api/api.h"
 #include "api/word.h"
 
-static const char *meant(const char *name) {
+static const char *likely_arch(const char *name) {
   char lower[16] = "";
   for (size_t k = 0; name[k] && k + 1 < sizeof lower; k++) lower[k] = (char)tolower(name[k]);
   if (!strcmp(lower, "gpu") || !strcmp(lower, "nvidia")) return "cuda";
@@ -18,7 +18,7 @@ bool api_find_arch(const char *name, Arch *arch, Error *err) {
   *arch = (Arch)number;
   if (is_known) return true;
   error_set(err, RG_ERROR_DEVICE, "there is no device '%.60s'", name);
-  const char *near = meant(name);
-  if (near) return error_hint(err, "did you mean \"%s\"?", near);
+  const char *likely = likely_arch(name);
+  if (likely) return error_hint(err, "did you mean \"%s\"?", likely);
   return error_hint(err, "arch = \"cpu\" is always available");
 }

@@ -47,7 +47,8 @@ RgStatus rg_array_destroy(RgArray *handle, const char *where) {
   Array *array = (Array *)handle;
   API_NEEDS(array);
   Program *program = API_PROGRAM(array);
-  const char *before = counted_set_thread_location(where); /* its memory may end */
+  /* where its memory is released, if nothing else uses that */
+  const char *before = counted_set_thread_location(where);
   RgStatus status = API_CALL(program, array_destroy(array, where, API_ERR(program)));
   counted_set_thread_location(before);
   return status;

@@ -7,7 +7,7 @@
 
 /* As api_enter, but waits for the call of another thread. False if this thread is inside
  * already. */
-static bool enter(Program *program) {
+static bool enter_waiting(Program *program) {
   while (!api_enter(program)) {
     if (owner_is_mine(&program->owner)) return false;
     sched_yield();
@@ -16,12 +16,12 @@ static bool enter(Program *program) {
 }
 
 #define CLIENT_CALL(program, call) \
-  (!enter(program)                  ? (RgStatus)RG_ERROR_BUSY \
+  (!enter_waiting(program)          ? (RgStatus)RG_ERROR_BUSY \
    : setjmp((program)->guard.leave) ? api_fail(program) \
                                     : api_leave(program, (call)))
 
-static bool empty(Program *program, const char *type, const int64_t *shape, int32_t rank,
-                  RgArray **buffer, Error *err) {
+static bool create_buffer(Program *program, const char *type, const int64_t *shape, int32_t rank,
+                          RgArray **buffer, Error *err) {
   if (!owner_check(&program->owner, err)) return false;
   *buffer = (RgArray *)client_empty(&program->engine, type, shape, rank, err);
   return *buffer;
@@ -35,11 +35,11 @@ RgStatus rg_client_empty(RgRuntime *runtime, const char *type, const int64_t *sh
   API_NEEDS(shape);
   API_NEEDS(buffer);
   *buffer = NULL;
-  return CLIENT_CALL(program, empty(program, type, shape, rank, buffer, API_ERR(program)));
+  return CLIENT_CALL(program, create_buffer(program, type, shape, rank, buffer, API_ERR(program)));
 }
 
-static const char other_runtime[] = "the buffer belongs to another runtime";
-static bool belongs(const Program *program, const RgArray *buffer) {
+static const char foreign_buffer[] = "the buffer belongs to another runtime";
+static bool belongs_to(const Program *program, const RgArray *buffer) {
   return program_of(&((const Array *)buffer)->object) == program;
 }
 
@@ -49,7 +49,7 @@ RgStatus rg_client_write(RgRuntime *runtime, int32_t stream, RgArray *buffer, co
   API_NEEDS(runtime);
   API_NEEDS(buffer);
   if (size_bytes) API_NEEDS(bytes);
-  if (!belongs(program, buffer)) return api_refuse(__func__, other_runtime);
+  if (!belongs_to(program, buffer)) return api_refuse(__func__, foreign_buffer);
   return CLIENT_CALL(program, client_write(&program->engine, stream, (Array *)buffer, bytes,
                                            size_bytes, API_ERR(program)));
 }
@@ -60,7 +60,7 @@ RgStatus rg_client_read(RgRuntime *runtime, int32_t stream, RgArray *buffer, voi
   API_NEEDS(runtime);
   API_NEEDS(buffer);
   if (size_bytes > 0) API_NEEDS(bytes);
-  if (!belongs(program, buffer)) return api_refuse(__func__, other_runtime);
+  if (!belongs_to(program, buffer)) return api_refuse(__func__, foreign_buffer);
   return CLIENT_CALL(program, client_read(&program->engine, stream, (Array *)buffer, bytes,
                                           size_bytes, API_ERR(program)));
 }
@@ -77,7 +77,7 @@ RgStatus rg_client_read_async(RgRuntime *runtime, int32_t stream, RgArray *buffe
   API_NEEDS(buffer);
   API_NEEDS(copy);
   *copy = NULL;
-  if (!belongs(program, buffer)) return api_refuse(__func__, other_runtime);
+  if (!belongs_to(program, buffer)) return api_refuse(__func__, foreign_buffer);
   return CLIENT_CALL(program, read_async(program, stream, (Array *)buffer, copy, API_ERR(program)));
 }
 
@@ -92,7 +92,7 @@ RgStatus rg_client_is_done(RgRuntime *runtime, RgArray *buffer, int32_t *is_done
   API_NEEDS(runtime);
   API_NEEDS(buffer);
   API_NEEDS(is_done);
-  if (!belongs(program, buffer)) return api_refuse(__func__, other_runtime);
+  if (!belongs_to(program, buffer)) return api_refuse(__func__, foreign_buffer);
   return CLIENT_CALL(program, query_done(program, (Array *)buffer, is_done, API_ERR(program)));
 }
 
@@ -112,18 +112,18 @@ RgStatus rg_client_execute(RgRuntime *runtime, int32_t stream, RgKernel *kernel,
 }
 
 static bool execute(Program *program, int32_t stream, Autotune *set, const char *about,
-                    const RgTunerLaunch *given, int32_t count, RgValue *result, Error *err) {
+                    const RgTunerLaunch *requested, int32_t count, RgValue *result, Error *err) {
   AutotuneLaunch launches[TUNE_MAX_CANDIDATES];
   if (count != autotune_count(set))
     return error_set(err, RG_ERROR_ARGUMENT, "%d launches were given for %d candidates", count,
                      autotune_count(set));
   for (int32_t k = 0; k < count; k++) {
-    Kernel *kernel = (Kernel *)given[k].kernel;
-    if (!kernel || program_of(&kernel->object) != program || given[k].value_count < 0 ||
-        (given[k].value_count && !given[k].values))
+    Kernel *kernel = (Kernel *)requested[k].kernel;
+    if (!kernel || program_of(&kernel->object) != program || requested[k].value_count < 0 ||
+        (requested[k].value_count && !requested[k].values))
       return error_set(err, RG_ERROR_ARGUMENT,
                        "launch %d has no kernel of this runtime, or no values", k);
-    launches[k] = (AutotuneLaunch){kernel, given[k].values, given[k].value_count};
+    launches[k] = (AutotuneLaunch){kernel, requested[k].values, requested[k].value_count};
   }
   return client_execute_autotune(&program->engine, stream, set, about, launches, result, err);
 }
@@ -157,7 +157,7 @@ RgStatus rg_client_use(RgRuntime *runtime, int32_t stream) {
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
-static RgPoolMemory pool_of(const char *kind, const char *strategy, const MemoryUsage *usage) {
+static RgPoolMemory pool_memory(const char *kind, const char *strategy, const MemoryUsage *usage) {
   return (RgPoolMemory){.kind = kind,
                         .strategy = strategy,
                         .live = usage->live,
@@ -172,18 +172,20 @@ static RgPoolMemory pool_of(const char *kind, const char *strategy, const Memory
 
 static bool fill_memory(Program *program, int32_t kind, RgPoolMemory *memory, Error *err) {
   if (!owner_check(&program->owner, err)) return false;
-  ServerMemory own = server_memory(server_of(program->store.device));
+  ServerMemory usage = server_memory(server_of(program->store.device));
   switch (kind) {
-  case 0: *memory = pool_of("persistent", "exact", &own.persistent); return true;
+  case 0: *memory = pool_memory("persistent", "exact", &usage.persistent); return true;
   case 1:
-    *memory = pool_of("transient", own.strategy, &own.transient);
-    memory->waiting = own.waiting;
-    memory->largest_free = own.largest;
+    *memory = pool_memory("transient", usage.strategy, &usage.transient);
+    memory->waiting = usage.waiting;
+    memory->largest_free = usage.largest;
     return true;
-  case 2: *memory = pool_of("staging", "expandable", &own.staging); return true;
+  case 2: *memory = pool_memory("staging", "expandable", &usage.staging); return true;
   case 3:
-    *memory = (RgPoolMemory){
-        .kind = "range", .strategy = "", .reserved = own.addresses, .blocks = (uint64_t)own.parts};
+    *memory = (RgPoolMemory){.kind = "range",
+                             .strategy = "",
+                             .reserved = usage.addresses,
+                             .blocks = (uint64_t)usage.parts};
     return true;
   default: return error_set(err, RG_ERROR_ARGUMENT, "a kind of memory is 0 to 3, not %d", kind);
   }

@@ -105,7 +105,7 @@ RgStatus rg_comm_gather(RgComm *comm, const void *mine, int64_t size_bytes, void
   COMM_CALL(comm, comm_gather(comm->comm, mine, (uint64_t)size_bytes, all, err));
 }
 
-/* -- bytes in GPU memory, copied to the host for communication --------------------------------- */
+/* -- bytes in GPU memory, staged in host memory ------------------------------------------------ */
 
 static bool is_remote(Device *device, void *bytes) {
   const DeviceTable *table = device->table;
@@ -119,54 +119,54 @@ static CommMemory memory_of(Device *device, void *bytes, uint64_t size_bytes) {
                       .size_bytes = size_bytes};
 }
 
-/* The other ranks must not wait for bytes that this one cannot send. */
+/* Ends the waiting of the other ranks, as this one cannot send its bytes. */
 static bool report_to_all(Comm *comm, const Error *why, Error *err) {
   comm_abort(comm, why->message);
   error_add(err, why);
   return false;
 }
 
-bool api_borrow(Comm *comm, Program *program, void **bytes, uint64_t size_bytes, Loan *loan,
-                Error *err) {
+bool api_stage_bytes(Comm *comm, Program *program, void **bytes, uint64_t size_bytes,
+                     StagedBytes *staged, Error *err) {
   Device *device = program->store.device;
   Error why = {0};
-  *loan = (Loan){.bytes = *bytes, .size_bytes = size_bytes};
+  *staged = (StagedBytes){.bytes = *bytes, .size_bytes = size_bytes};
   if (!size_bytes || !is_remote(device, *bytes)) return true;
-  loan->host_copy = heap_alloc(&program->owner.heap, size_bytes);
-  if (!loan->host_copy)
+  staged->host_copy = heap_alloc(&program->owner.heap, size_bytes);
+  if (!staged->host_copy)
     error_set(&why, RG_ERROR_MEMORY, "the host has no memory left for an array");
-  if (!loan->host_copy ||
-      !device_symmetric_heap(device)->copy(device, (uint64_t)(uintptr_t)*bytes, loan->host_copy,
+  if (!staged->host_copy ||
+      !device_symmetric_heap(device)->copy(device, (uint64_t)(uintptr_t)*bytes, staged->host_copy,
                                            NULL, size_bytes, &why)) {
-    heap_free(&program->owner.heap, loan->host_copy);
+    heap_free(&program->owner.heap, staged->host_copy);
     return report_to_all(comm, &why, err);
   }
-  *bytes = loan->host_copy;
+  *bytes = staged->host_copy;
   return true;
 }
 
-bool api_return_loan(Program *program, const Loan *loan, bool has_changed, Error *err) {
-  if (!loan->host_copy) return true;
+bool api_unstage_bytes(Program *program, const StagedBytes *staged, bool has_changed, Error *err) {
+  if (!staged->host_copy) return true;
   Device *device = program->store.device;
   bool ok = !has_changed ||
-            device_symmetric_heap(device)->copy(device, (uint64_t)(uintptr_t)loan->bytes, NULL,
-                                                loan->host_copy, loan->size_bytes, err);
-  heap_free(&program->owner.heap, loan->host_copy);
+            device_symmetric_heap(device)->copy(device, (uint64_t)(uintptr_t)staged->bytes, NULL,
+                                                staged->host_copy, staged->size_bytes, err);
+  heap_free(&program->owner.heap, staged->host_copy);
   return ok;
 }
 
 static bool broadcast(Program *program, Comm *comm, int32_t root, void *bytes, uint64_t size_bytes,
                       Error *err) {
-  Loan loan;
+  StagedBytes staged;
   Device *device = program->store.device;
   if (size_bytes && is_remote(device, bytes)) {
     CommMemory memory = memory_of(device, bytes, size_bytes);
     bool is_done, ok = nccl_broadcast(comm, root, &memory, &is_done, err);
     if (!ok || is_done) return ok;
   }
-  if (!api_borrow(comm, program, &bytes, size_bytes, &loan, err)) return false;
+  if (!api_stage_bytes(comm, program, &bytes, size_bytes, &staged, err)) return false;
   bool ok = comm_broadcast(comm, root, bytes, size_bytes, err);
-  return api_return_loan(program, &loan, ok && comm->rank != root, err) && ok;
+  return api_unstage_bytes(program, &staged, ok && comm->rank != root, err) && ok;
 }
 
 RgStatus rg_comm_broadcast(RgComm *comm, int32_t root, void *bytes, int64_t size_bytes) {
@@ -187,27 +187,30 @@ static bool reduce(Program *program, Comm *comm, const char *op, const char *typ
       COMM_NUMBERS(NUMBER)
 #undef NUMBER
       [COMM_BOOL] = "bool"};
-  Loan loan;
-  int which = find_word(ops, COMM_OP_COUNT, op), of = find_word(types, COMM_TYPE_COUNT, type);
-  if (which < 0)
+  StagedBytes staged;
+  int op_number = find_word(ops, COMM_OP_COUNT, op);
+  int type_number = find_word(types, COMM_TYPE_COUNT, type);
+  if (op_number < 0)
     return error_set(err, RG_ERROR_ARGUMENT,
                      "ranks can combine numbers by 'sum', 'product', 'min' or 'max', not by '%s'",
                      op);
-  if (of < 0)
+  if (type_number < 0)
     return error_set(err, RG_ERROR_ARGUMENT,
                      "ranks can combine integers, f32, f64 and bool, not '%s'",
                      type);
   Device *device = program->store.device;
-  uint64_t size_bytes = (uint64_t)count * comm_type_bytes((CommType)of);
+  uint64_t size_bytes = (uint64_t)count * comm_type_bytes((CommType)type_number);
   if (count && is_remote(device, numbers)) {
     CommMemory memory = memory_of(device, numbers, size_bytes);
-    bool is_done, ok = nccl_reduce(comm, (CommOp)which, (CommType)of, &memory, &is_done, err);
+    bool is_done, ok = nccl_reduce(comm, (CommOp)op_number, (CommType)type_number, &memory,
+                                   &is_done, err);
     if (!ok || is_done) return ok;
   }
   // clang-format on
-  if (!api_borrow(comm, program, &numbers, size_bytes, &loan, err)) return false;
-  bool ok = comm_reduce(comm, (CommOp)which, (CommType)of, numbers, (uint64_t)count, err);
-  return api_return_loan(program, &loan, ok, err) && ok;
+  if (!api_stage_bytes(comm, program, &numbers, size_bytes, &staged, err)) return false;
+  bool ok =
+      comm_reduce(comm, (CommOp)op_number, (CommType)type_number, numbers, (uint64_t)count, err);
+  return api_unstage_bytes(program, &staged, ok, err) && ok;
 }
 
 RgStatus rg_comm_reduce(RgComm *comm, const char *op, const char *type, void *numbers,
@@ -237,22 +240,23 @@ static bool copy_parcels(const RgParcel *from, int32_t count, Parcel *to, Error 
 static bool trade(Program *program, Comm *comm, const RgParcel *out, int32_t out_count,
                   const RgParcel *in, int32_t in_count, Error *err) {
   Heap *heap = &program->owner.heap;
-  int32_t count = out_count + in_count, borrowed = 0;
+  int32_t count = out_count + in_count, staged_count = 0;
   Parcel *parcels = heap_alloc(heap, ((size_t)count + 1) * sizeof *parcels);
-  Loan *loans = heap_alloc(heap, ((size_t)count + 1) * sizeof *loans);
-  bool ok = parcels && loans;
+  StagedBytes *staged = heap_alloc(heap, ((size_t)count + 1) * sizeof *staged);
+  bool ok = parcels && staged;
   if (!ok) error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
   ok = ok && copy_parcels(out, out_count, parcels, err) &&
        copy_parcels(in, in_count, parcels + out_count, err);
-  while (ok && borrowed < count) {
-    Parcel *parcel = &parcels[borrowed];
-    ok = api_borrow(comm, program, &parcel->bytes, parcel->size_bytes, &loans[borrowed], err);
-    borrowed += ok;
+  while (ok && staged_count < count) {
+    Parcel *parcel = &parcels[staged_count];
+    ok = api_stage_bytes(comm, program, &parcel->bytes, parcel->size_bytes, &staged[staged_count],
+                         err);
+    staged_count += ok;
   }
   ok = ok && comm_trade(comm, parcels, out_count, parcels + out_count, in_count, err);
-  for (int32_t k = 0; k < borrowed; k++)
-    ok &= api_return_loan(program, &loans[k], ok && k >= out_count, ok ? err : NULL);
-  heap_free(heap, loans);
+  for (int32_t k = 0; k < staged_count; k++)
+    ok &= api_unstage_bytes(program, &staged[k], ok && k >= out_count, ok ? err : NULL);
+  heap_free(heap, staged);
   heap_free(heap, parcels);
   return ok;
 }

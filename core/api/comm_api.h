@@ -36,17 +36,17 @@ bool api_barrier(const RgComm *ranks, Error *err);
     return API_CALL(program, api_finish_launches(program, err) && (call)); \
   } while (0)
 
-/* A copy in host memory of bytes in GPU memory, for communication by the host. */
-typedef struct Loan {
+/* Bytes in GPU memory that the host communicates, and their staging copy in host memory. */
+typedef struct StagedBytes {
   void *bytes;     /* in GPU memory */
   void *host_copy; /* NULL: the host can access `bytes` itself */
   uint64_t size_bytes;
-} Loan;
-/* Sets *bytes to an address that the host can use until api_return_loan. On failure the other
+} StagedBytes;
+/* Sets *bytes to an address that the host can use until api_unstage_bytes. On failure the other
  * ranks, which would wait for the bytes, are told that this one failed. */
-bool api_borrow(Comm *comm, Program *program, void **bytes, uint64_t size_bytes, Loan *loan,
-                Error *err);
+bool api_stage_bytes(Comm *comm, Program *program, void **bytes, uint64_t size_bytes,
+                     StagedBytes *staged, Error *err);
 /* Frees the copy; has_changed: first writes it back to GPU memory. */
-bool api_return_loan(Program *program, const Loan *loan, bool has_changed, Error *err);
+bool api_unstage_bytes(Program *program, const StagedBytes *staged, bool has_changed, Error *err);
 
 #endif

@@ -176,10 +176,10 @@ RgStatus rg_counted_slice(RgRuntime *runtime, RgCounted *counted, const char *ty
   if (!api_enter(program)) return RG_ERROR_BUSY;
   Store *store = &program->store;
   const char *before = counted_set_thread_location(where);
-  RtCounted *made = item_slice(store, header(counted), type, first, count, API_ERR(program));
+  RtCounted *new_slice = item_slice(store, header(counted), type, first, count, API_ERR(program));
   counted_set_thread_location(before);
-  *slice = (RgCounted *)(void *)made;
-  return api_leave(program, made != NULL);
+  *slice = (RgCounted *)(void *)new_slice;
+  return api_leave(program, new_slice != NULL);
 }
 
 RgStatus rg_counted_resize(RgRuntime *runtime, RgCounted *counted, const char *type,

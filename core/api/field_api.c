@@ -22,10 +22,10 @@ RgStatus rg_field_create(RgRuntime *runtime, const char *type, const char *name,
 typedef Field *AddDerivative(Field *field, Error *err);
 
 static bool add_derivative(AddDerivative *add, Field *field, RgField **derivative, Error *err) {
-  Field *made = add(field, err);
-  if (made) object_retain(&made->object);
-  *derivative = (RgField *)made;
-  return made != NULL;
+  Field *derivative_field = add(field, err);
+  if (derivative_field) object_retain(&derivative_field->object);
+  *derivative = (RgField *)derivative_field;
+  return derivative_field != NULL;
 }
 
 RgStatus rg_field_add_gradient(RgField *handle, RgField **gradient) {

@@ -8,26 +8,26 @@
 #include "array/array.h"
 #include "io/image.h"
 
-enum { LARGEST_SIDE = 65535 };
+enum { MAX_SIDE = 65535 };
 
-/* The source of the numbers: one of the three. */
-typedef struct Subject {
+/* The source of the numbers: a field, an array or `values`. */
+typedef struct PictureSource {
   Field *field;
   Array *array;
   const double *values;
   const int64_t *shape;
   int rank, parts;
   char label[100];
-} Subject;
+} PictureSource;
 
 typedef struct Picture {
   Heap *heap;
-  Subject subject;
+  PictureSource source;
   Palette palette;
   double low, high, gamma;
   int32_t width, height;
   const double *values; /* (x * height + y) * parts + part */
-  double *own;          /* their memory; NULL: the caller's */
+  double *allocated;    /* the memory of `values`; NULL: it is the caller's */
 } Picture;
 
 /* -- numbers to colours ------------------------------------------------------------------------ */
@@ -35,16 +35,16 @@ typedef struct Picture {
 static void find_range(Picture *picture) {
   int64_t count = (int64_t)picture->width * picture->height;
   if (picture->low != picture->high) return;
-  picture->low = picture->subject.parts == 1 ? INFINITY : 0;
-  picture->high = picture->subject.parts == 1 ? -INFINITY : 1;
-  for (int64_t k = 0; picture->subject.parts == 1 && k < count; k++) {
+  picture->low = picture->source.parts == 1 ? INFINITY : 0;
+  picture->high = picture->source.parts == 1 ? -INFINITY : 1;
+  for (int64_t k = 0; picture->source.parts == 1 && k < count; k++) {
     if (picture->values[k] < picture->low) picture->low = picture->values[k];
     if (picture->values[k] > picture->high) picture->high = picture->values[k];
   }
 }
 
-/* 0 for NaN, and everywhere in a field of equal values. */
-static double scaled(double value, const Picture *picture) {
+/* From 0 to 1, with gamma. 0 for NaN, and everywhere if all values are equal. */
+static double normalised(double value, const Picture *picture) {
   double span = picture->high - picture->low, at = (value - picture->low) / span;
   if (!(span > 0) || at != at) return 0;
   at = at < 0 ? 0 : at > 1 ? 1 : at;
@@ -54,19 +54,19 @@ static double scaled(double value, const Picture *picture) {
 /* Gamma does not apply to opacity. */
 static void paint_pixel(const Picture *picture, const double *values, uint8_t *rgba) {
   rgba[3] = 255;
-  if (picture->subject.parts == 1) {
-    image_palette(picture->palette, scaled(values[0], picture), rgba);
+  if (picture->source.parts == 1) {
+    image_palette(picture->palette, normalised(values[0], picture), rgba);
     return;
   }
-  for (int k = 0; k < 3; k++) rgba[k] = (uint8_t)(scaled(values[k], picture) * 255 + 0.5);
-  Picture plain = *picture;
-  plain.gamma = 1;
-  if (picture->subject.parts == 4) rgba[3] = (uint8_t)(scaled(values[3], &plain) * 255 + 0.5);
+  for (int k = 0; k < 3; k++) rgba[k] = (uint8_t)(normalised(values[k], picture) * 255 + 0.5);
+  Picture linear = *picture;
+  linear.gamma = 1;
+  if (picture->source.parts == 4) rgba[3] = (uint8_t)(normalised(values[3], &linear) * 255 + 0.5);
 }
 
-static const double *at_pixel(const Picture *picture, int64_t x, int64_t row) {
+static const double *pixel_values(const Picture *picture, int64_t x, int64_t row) {
   int64_t y = picture->height - 1 - row;
-  return picture->values + (x * picture->height + y) * picture->subject.parts;
+  return picture->values + (x * picture->height + y) * picture->source.parts;
 }
 
 /* `channels` 3 or 4. */
@@ -74,13 +74,13 @@ static void paint(const Picture *picture, uint8_t *pixels, int channels) {
   uint8_t rgba[4];
   for (int64_t row = 0; row < picture->height; row++)
     for (int64_t x = 0; x < picture->width; x++, pixels += channels) {
-      paint_pixel(picture, at_pixel(picture, x, row), rgba);
+      paint_pixel(picture, pixel_values(picture, x, row), rgba);
       memcpy(pixels, rgba, (size_t)channels);
     }
 }
 
 static bool write_bytes(Picture *picture, const char *path, Error *err) {
-  int channels = picture->subject.parts == 4 ? 4 : 3;
+  int channels = picture->source.parts == 4 ? 4 : 3;
   uint8_t *pixels = heap_alloc(picture->heap,
                                (size_t)picture->width * (size_t)picture->height * (size_t)channels);
   if (!pixels) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
@@ -91,14 +91,14 @@ static bool write_bytes(Picture *picture, const char *path, Error *err) {
 }
 
 static bool write_floats(Picture *picture, const char *path, Error *err) {
-  size_t parts = (size_t)picture->subject.parts;
+  size_t parts = (size_t)picture->source.parts;
   float *pixels = heap_alloc(picture->heap, sizeof *pixels * parts * (size_t)picture->width *
                                                 (size_t)picture->height);
   if (!pixels) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
   float *to = pixels;
   for (int64_t row = 0; row < picture->height; row++)
     for (int64_t x = 0; x < picture->width; x++)
-      for (size_t k = 0; k < parts; k++) *to++ = (float)at_pixel(picture, x, row)[k];
+      for (size_t k = 0; k < parts; k++) *to++ = (float)pixel_values(picture, x, row)[k];
   bool ok = image_write_floats(picture->heap, path, pixels, picture->width, picture->height,
                                (int32_t)parts, err);
   heap_free(picture->heap, pixels);
@@ -107,65 +107,66 @@ static bool write_floats(Picture *picture, const char *path, Error *err) {
 
 /* -- the source of a picture ------------------------------------------------------------------- */
 
-static bool find_subject(Program *program, const RgPicture *from, Subject *subject, Error *err) {
+static bool find_source(Program *program, const RgPicture *from, PictureSource *source,
+                        Error *err) {
   Field *field = (Field *)from->field;
   Array *array = (Array *)from->array;
-  *subject = (Subject){.field = field, .array = array, .values = from->values};
+  *source = (PictureSource){.field = field, .array = array, .values = from->values};
   if (field) {
     if (!field_lay_out(field, NULL, err)) return false;
-    subject->shape = field->node->snode->shape;
-    subject->rank = field->node->snode->rank;
-    subject->parts = type_parts(field->type);
-    field_label(field, subject->label);
+    source->shape = field->node->snode->shape;
+    source->rank = field->node->snode->rank;
+    source->parts = type_parts(field->type);
+    field_label(field, source->label);
   } else if (array) {
     if (!array_check_plain(array, err)) return false;
-    subject->shape = array->shape;
-    subject->rank = array->rank;
-    subject->parts = type_parts(array->type);
-    array_label(array, subject->label);
+    source->shape = array->shape;
+    source->rank = array->rank;
+    source->parts = type_parts(array->type);
+    array_label(array, source->label);
   } else {
-    subject->shape = from->shape;
-    subject->rank = 2;
-    subject->parts = from->parts;
-    strcpy(subject->label, "a table of numbers");
+    source->shape = from->shape;
+    source->rank = 2;
+    source->parts = from->parts;
+    strcpy(source->label, "a table of numbers");
   }
   return owner_check(&program->owner, err);
 }
 
-static bool check_subject(const Subject *subject, Error *err) {
-  if (subject->rank != 2)
+static bool check_source(const PictureSource *source, Error *err) {
+  if (source->rank != 2)
     return error_set(err, RG_ERROR_ARGUMENT, "a picture shows two axes, but %s has %d",
-                     subject->label, subject->rank);
-  if (subject->parts != 1 && subject->parts != 3 && subject->parts != 4)
+                     source->label, source->rank);
+  if (source->parts != 1 && source->parts != 3 && source->parts != 4)
     return error_set(err, RG_ERROR_ARGUMENT,
                      "a picture shows numbers, or vectors of 3 or 4 as colours, not the elements "
                      "of %s",
-                     subject->label);
-  if (subject->shape[0] > LARGEST_SIDE || subject->shape[1] > LARGEST_SIDE)
+                     source->label);
+  if (source->shape[0] > MAX_SIDE || source->shape[1] > MAX_SIDE)
     return error_set(err, RG_ERROR_ARGUMENT,
-                     "%s is too large for a picture: %d pixels per side at most", subject->label,
-                     LARGEST_SIDE);
-  if (subject->shape[0] < 1 || subject->shape[1] < 1) {
+                     "%s is too large for a picture: %d pixels per side at most", source->label,
+                     MAX_SIDE);
+  if (source->shape[0] < 1 || source->shape[1] < 1) {
     error_set(err, RG_ERROR_ARGUMENT, "%s has unbounded axes, and a picture has a size",
-              subject->label);
+              source->label);
     return error_hint(err, "give the numbers of its active cells as `values`");
   }
   return true;
 }
 
 static bool read_numbers(Picture *picture, Error *err) {
-  const Subject *subject = &picture->subject;
-  int64_t count = subject->shape[0] * subject->shape[1] * subject->parts;
-  picture->values = subject->values;
-  if (subject->values) return true;
-  picture->values = picture->own = heap_alloc(picture->heap, sizeof(double) * (size_t)count);
-  if (!picture->own)
+  const PictureSource *source = &picture->source;
+  int64_t count = source->shape[0] * source->shape[1] * source->parts;
+  picture->values = source->values;
+  if (source->values) return true;
+  picture->values = picture->allocated = heap_alloc(picture->heap, sizeof(double) * (size_t)count);
+  if (!picture->allocated)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
-  return subject->field ? field_read(subject->field, picture->own, count, err)
-                        : array_read(subject->array, picture->own, count, err);
+  return source->field ? field_read(source->field, picture->allocated, count, err)
+                       : array_read(source->array, picture->allocated, count, err);
 }
 
-static bool begin(Program *program, const RgPicture *from, Picture *picture, Error *err) {
+static bool begin_picture(Program *program, const RgPicture *from, Picture *picture, Error *err) {
   int palette = PALETTE_GREY;
   *picture = (Picture){.heap = &program->owner.heap,
                        .low = from->low,
@@ -175,12 +176,11 @@ static bool begin(Program *program, const RgPicture *from, Picture *picture, Err
     return false;
   if (!(picture->gamma > 0))
     return error_set(err, RG_ERROR_ARGUMENT, "gamma of a picture must be positive");
-  if (!find_subject(program, from, &picture->subject, err) ||
-      !check_subject(&picture->subject, err))
+  if (!find_source(program, from, &picture->source, err) || !check_source(&picture->source, err))
     return false;
   picture->palette = (Palette)palette;
-  picture->width = (int32_t)picture->subject.shape[0];
-  picture->height = (int32_t)picture->subject.shape[1];
+  picture->width = (int32_t)picture->source.shape[0];
+  picture->height = (int32_t)picture->source.shape[1];
   if (!read_numbers(picture, err)) return false;
   find_range(picture);
   return true;
@@ -190,28 +190,29 @@ static bool begin(Program *program, const RgPicture *from, Picture *picture, Err
 
 static bool write_picture(Program *program, const char *path, const RgPicture *from, Error *err) {
   Picture picture;
-  bool ok = begin(program, from, &picture, err) &&
+  bool ok = begin_picture(program, from, &picture, err) &&
             (image_keeps_floats(path) ? write_floats(&picture, path, err)
                                       : write_bytes(&picture, path, err));
-  heap_free(&program->owner.heap, picture.own);
+  heap_free(&program->owner.heap, picture.allocated);
   return ok;
 }
 
 static bool paint_picture(Program *program, const RgPicture *from, uint8_t *rgba,
                           int64_t size_bytes, Error *err) {
   Picture picture;
-  bool ok = begin(program, from, &picture, err);
+  bool ok = begin_picture(program, from, &picture, err);
   int64_t needed = ok ? 4 * (int64_t)picture.width * picture.height : 0;
   if (ok && needed != size_bytes)
     ok = error_set(err, RG_ERROR_ARGUMENT, "this picture has %lld bytes, but %lld were given",
                    (long long)needed, (long long)size_bytes);
   if (ok) paint(&picture, rgba, 4);
-  heap_free(&program->owner.heap, picture.own);
+  heap_free(&program->owner.heap, picture.allocated);
   return ok;
 }
 
-/* Copies the members that the caller's version of the struct has; false if it names no source. */
-static bool take_picture(const RgPicture *from, RgPicture *picture) {
+/* Copies the members that the caller's version of the struct has; false unless it has one
+ * source. */
+static bool read_picture_options(const RgPicture *from, RgPicture *picture) {
   *picture = (RgPicture){0};
   if (!from || from->struct_size < (int32_t)sizeof from->struct_size) return false;
   size_t size = (size_t)from->struct_size;
@@ -224,7 +225,7 @@ RgStatus rg_picture_write(RgRuntime *runtime, const char *path, const RgPicture 
   RgPicture picture;
   API_NEEDS(runtime);
   API_NEEDS(path);
-  if (!take_picture(from, &picture))
+  if (!read_picture_options(from, &picture))
     return api_refuse(__func__, "a picture needs its struct_size, and one of field, array, values");
   return API_CALL(program, write_picture(program, path, &picture, API_ERR(program)));
 }
@@ -235,7 +236,7 @@ RgStatus rg_picture_paint(RgRuntime *runtime, const RgPicture *from, uint8_t *rg
   RgPicture picture;
   API_NEEDS(runtime);
   API_NEEDS(rgba);
-  if (!take_picture(from, &picture))
+  if (!read_picture_options(from, &picture))
     return api_refuse(__func__, "a picture needs its struct_size, and one of field, array, values");
   return API_CALL(program, paint_picture(program, &picture, rgba, size_bytes, API_ERR(program)));
 }
@@ -290,7 +291,7 @@ static void transpose(const Image *image, double gamma, double *values) {
     }
 }
 
-static Array *array_of(Program *program, const Image *image, double gamma, Error *err) {
+static Array *image_to_array(Program *program, const Image *image, double gamma, Error *err) {
   static const char *const types[] = {[1] = "f32", [3] = "vec3", [4] = "vec4"};
   int64_t shape[] = {image->width, image->height};
   int64_t count = shape[0] * shape[1] * image->channels;
@@ -315,7 +316,7 @@ static bool read_picture(Program *program, const char *path, double gamma, RgArr
   if (!owner_check(&program->owner, err)) return false;
   if (!(gamma >= 0)) return error_set(err, RG_ERROR_ARGUMENT, "gamma must be positive");
   if (!image_read(&program->owner.heap, path, &image, err)) return false;
-  *array = (RgArray *)array_of(program, &image, gamma == 0 ? 1 : gamma, err);
+  *array = (RgArray *)image_to_array(program, &image, gamma == 0 ? 1 : gamma, err);
   heap_free(&program->owner.heap, image.pixels);
   return *array;
 }

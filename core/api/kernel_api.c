@@ -7,14 +7,15 @@
 
 /* Options of an older caller are shorter. */
 static bool read_options(const char *function, const RgKernelOptions *options, int64_t length,
-                         RgKernelOptions *known) {
+                         RgKernelOptions *full_options) {
   if (length < 0 || length > INT32_MAX / 2)
     return !api_refuse(function, "length is not the length of a text");
   if (options && options->struct_size < (int32_t)sizeof options->struct_size)
     return !api_refuse(function, "options->struct_size is not set");
   size_t size = options ? (size_t)options->struct_size : 0;
-  if (options) memcpy(known, options, size < sizeof *known ? size : sizeof *known);
-  if (known->derivative < 0 || known->derivative >= DERIVATIVE_COUNT)
+  if (options)
+    memcpy(full_options, options, size < sizeof *full_options ? size : sizeof *full_options);
+  if (full_options->derivative < 0 || full_options->derivative >= DERIVATIVE_COUNT)
     return !api_refuse(function, "options->derivative is not one of 0 to 3");
   return true;
 }
@@ -29,14 +30,14 @@ static bool create(Program *program, Str source, const RgKernelOptions *options,
 RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length,
                           const RgKernelOptions *options, RgKernel **kernel) {
   Program *program = (Program *)runtime;
-  RgKernelOptions known = {0};
+  RgKernelOptions full_options = {0};
   API_NEEDS(runtime);
   API_NEEDS(text);
   API_NEEDS(kernel);
-  if (!read_options(__func__, options, length, &known)) return RG_ERROR_ARGUMENT;
+  if (!read_options(__func__, options, length, &full_options)) return RG_ERROR_ARGUMENT;
   Str source = {text, (int)length};
   *kernel = NULL;
-  return API_CALL(program, create(program, source, &known, kernel, API_ERR(program)));
+  return API_CALL(program, create(program, source, &full_options, kernel, API_ERR(program)));
 }
 
 void rg_kernel_release(RgKernel *kernel) { object_release((Object *)kernel); }
@@ -83,15 +84,15 @@ int32_t rg_kernel_wants(RgKernel *handle, int32_t *value) {
 RgStatus rg_kernel_add_function(RgKernel *handle, const char *text, int64_t length,
                                 const RgKernelOptions *options, int32_t *function) {
   Kernel *kernel = (Kernel *)handle;
-  RgKernelOptions known = {0};
+  RgKernelOptions full_options = {0};
   API_NEEDS(kernel);
   API_NEEDS(text);
   API_NEEDS(function);
-  if (!read_options(__func__, options, length, &known)) return RG_ERROR_ARGUMENT;
+  if (!read_options(__func__, options, length, &full_options)) return RG_ERROR_ARGUMENT;
   Program *program = API_PROGRAM(kernel);
   Str source = {text, (int)length};
-  return API_CALL(program,
-                  (*function = kernel_add_function(kernel, source, &known, API_ERR(program))) > 0);
+  return API_CALL(program, (*function = kernel_add_function(kernel, source, &full_options,
+                                                            API_ERR(program))) > 0);
 }
 
 int32_t rg_kernel_parameter_count(RgKernel *kernel) {
@@ -100,7 +101,7 @@ int32_t rg_kernel_parameter_count(RgKernel *kernel) {
 
 const char *rg_kernel_name(RgKernel *kernel) { return kernel ? ((Kernel *)kernel)->name : ""; }
 
-static const char disagreement[] = "values and value_count do not agree";
+static const char bad_value_count[] = "values and value_count do not agree";
 static bool values_agree(const RgValue *values, int32_t value_count) {
   return value_count >= 0 && value_count <= 10000 && (value_count == 0 || values);
 }
@@ -110,7 +111,7 @@ RgStatus rg_kernel_launch(RgKernel *handle, const RgValue *values, int32_t value
   Kernel *kernel = (Kernel *)handle;
   RgValue unused;
   API_NEEDS(kernel);
-  if (!values_agree(values, value_count)) return api_refuse(__func__, disagreement);
+  if (!values_agree(values, value_count)) return api_refuse(__func__, bad_value_count);
   Program *program = API_PROGRAM(kernel);
   return API_CALL(program, kernel_launch(kernel, values, value_count, result ? result : &unused,
                                          API_ERR(program)));
@@ -119,7 +120,7 @@ RgStatus rg_kernel_launch(RgKernel *handle, const RgValue *values, int32_t value
 RgStatus rg_kernel_compile(RgKernel *handle, const RgValue *values, int32_t value_count) {
   Kernel *kernel = (Kernel *)handle;
   API_NEEDS(kernel);
-  if (!values_agree(values, value_count)) return api_refuse(__func__, disagreement);
+  if (!values_agree(values, value_count)) return api_refuse(__func__, bad_value_count);
   Program *program = API_PROGRAM(kernel);
   return API_CALL(program, kernel_compile(kernel, values, value_count, false, API_ERR(program)));
 }
@@ -127,7 +128,7 @@ RgStatus rg_kernel_compile(RgKernel *handle, const RgValue *values, int32_t valu
 RgStatus rg_kernel_compile_ahead(RgKernel *handle, const RgValue *values, int32_t value_count) {
   Kernel *kernel = (Kernel *)handle;
   API_NEEDS(kernel);
-  if (!values_agree(values, value_count)) return api_refuse(__func__, disagreement);
+  if (!values_agree(values, value_count)) return api_refuse(__func__, bad_value_count);
   Program *program = API_PROGRAM(kernel);
   return API_CALL(program, kernel_compile(kernel, values, value_count, true, API_ERR(program)));
 }
@@ -153,7 +154,7 @@ RgStatus rg_kernel_emit(RgKernel *handle, const RgValue *values, int32_t value_c
   Kernel *kernel = (Kernel *)handle;
   API_NEEDS(kernel);
   API_NEEDS(emission);
-  if (!values_agree(values, value_count)) return api_refuse(__func__, disagreement);
+  if (!values_agree(values, value_count)) return api_refuse(__func__, bad_value_count);
   Program *program = API_PROGRAM(kernel);
   return API_CALL(program, kernel_emit(kernel, values, value_count, emission, API_ERR(program)));
 }
@@ -194,14 +195,14 @@ RgStatus rg_kernel_ptx(RgKernel *handle, const char *gpu, const char **text) {
 RgStatus rg_kernel_tune(RgKernel *handle, const RgValue *values, int32_t value_count) {
   Kernel *kernel = (Kernel *)handle;
   API_NEEDS(kernel);
-  if (!values_agree(values, value_count)) return api_refuse(__func__, disagreement);
+  if (!values_agree(values, value_count)) return api_refuse(__func__, bad_value_count);
   Program *program = API_PROGRAM(kernel);
   return API_CALL(program, kernel_tune(kernel, values, value_count, API_ERR(program)));
 }
 
-static bool find_tuned(Kernel *kernel, int32_t row, RgTuneRow *out, bool *is_there, Error *err) {
+static bool find_tuned(Kernel *kernel, int32_t row, RgTuneRow *out, bool *exists, Error *err) {
   if (!owner_check(kernel->object.owner, err)) return false;
-  *is_there = tuning_row(kernel, row, out);
+  *exists = tuning_row(kernel, row, out);
   return true;
 }
 
@@ -209,8 +210,8 @@ RgStatus rg_kernel_tuned(RgKernel *handle, int32_t row, RgTuneRow *out) {
   Kernel *kernel = (Kernel *)handle;
   API_NEEDS(kernel);
   API_NEEDS(out);
-  bool is_there = false;
+  bool exists = false;
   Program *program = program_of(&kernel->object);
-  RgStatus status = API_CALL(program, find_tuned(kernel, row, out, &is_there, API_ERR(program)));
-  return status ? status : !is_there;
+  RgStatus status = API_CALL(program, find_tuned(kernel, row, out, &exists, API_ERR(program)));
+  return status ? status : !exists;
 }

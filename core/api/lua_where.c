@@ -1,12 +1,12 @@
-/* lua_where.c - finds the line of Lua that called. It is the only function of this library that Lua
- * calls by its C API, because `debug.getinfo` would create a table of half a KiB for each queued
- * launch. The functions of Lua 5.1 that it needs are declared here as weak symbols, so that hosts
- * without Lua can load the library, too. Decision D-device-05. */
+/* lua_where.c - finds the line of Lua that made a call. It is the only function of this library
+ * that Lua calls by its C API, because `debug.getinfo` would create a table of half a KiB for each
+ * queued launch. The functions of Lua 5.1 that it needs are declared here as weak symbols, so that
+ * hosts without Lua can load the library, too. Decision D-device-05. */
 #include <stddef.h>
 
 #include "regolith.h"
 
-#define OF_LUA __attribute__((weak))
+#define WEAK __attribute__((weak))
 
 typedef struct lua_State lua_State;
 typedef struct lua_Debug {
@@ -17,11 +17,11 @@ typedef struct lua_Debug {
   int frame;
 } lua_Debug;
 
-OF_LUA int lua_getstack(lua_State *lua, int level, lua_Debug *found);
-OF_LUA int lua_getinfo(lua_State *lua, const char *what, lua_Debug *found);
-OF_LUA ptrdiff_t lua_tointeger(lua_State *lua, int index);
-OF_LUA void lua_pushinteger(lua_State *lua, ptrdiff_t number);
-OF_LUA void lua_pushstring(lua_State *lua, const char *text);
+WEAK int lua_getstack(lua_State *lua, int level, lua_Debug *found);
+WEAK int lua_getinfo(lua_State *lua, const char *what, lua_Debug *found);
+WEAK ptrdiff_t lua_tointeger(lua_State *lua, int index);
+WEAK void lua_pushinteger(lua_State *lua, ptrdiff_t number);
+WEAK void lua_pushstring(lua_State *lua, const char *text);
 
 int32_t rg_lua_where(void *state) {
   lua_State *lua = state;

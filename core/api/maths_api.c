@@ -22,7 +22,7 @@
 
 static const struct {
   const char *name;
-  RgMath single, wide;
+  RgMath f32, f64;
 } functions[] = {
 #define MATH(OP, name, arguments) {#name, name##_f32, name##_f64},
 #include "maths.def"
@@ -31,6 +31,6 @@ static const struct {
 
 RgMath rg_math(const char *name, int32_t single) {
   for (size_t i = 0; name && i < sizeof functions / sizeof *functions; i++)
-    if (!strcmp(functions[i].name, name)) return single ? functions[i].single : functions[i].wide;
+    if (!strcmp(functions[i].name, name)) return single ? functions[i].f32 : functions[i].f64;
   return NULL;
 }

@@ -22,7 +22,7 @@ static bool is_handle(const RgValue *value) {
          value->kind == RG_VALUE_ARRAY || value->kind == RG_VALUE_VECTOR;
 }
 
-static const char *refusal_of(const RgModuleItem *items, int32_t count) {
+static const char *items_error(const RgModuleItem *items, int32_t count) {
   if (count < 0 || (count && !items)) return "items and count do not agree";
   for (int32_t k = 0; k < count; k++) {
     if (!is_item(&items[k])) return "an item has no name, no kind or no handle";
@@ -33,11 +33,11 @@ static const char *refusal_of(const RgModuleItem *items, int32_t count) {
   return NULL;
 }
 
-static bool read_options(const RgModuleOptions *options, RgModuleOptions *known) {
+static bool read_options(const RgModuleOptions *options, RgModuleOptions *full_options) {
   if (!options) return true;
   if (options->struct_size < (int32_t)sizeof options->struct_size) return false;
   size_t size = (size_t)options->struct_size;
-  memcpy(known, options, size < sizeof *known ? size : sizeof *known);
+  memcpy(full_options, options, size < sizeof *full_options ? size : sizeof *full_options);
   return true;
 }
 
@@ -50,17 +50,17 @@ static bool save(Program *program, const char *path, const RgModuleItem *items, 
 RgStatus rg_module_save(RgRuntime *runtime, const char *path, const RgModuleItem *items,
                         int32_t count, const RgModuleOptions *options) {
   Program *program = (Program *)runtime;
-  RgModuleOptions known = {0};
+  RgModuleOptions full_options = {0};
   API_NEEDS(runtime);
   API_NEEDS(path);
-  const char *refusal = refusal_of(items, count);
-  if (refusal) return api_refuse(__func__, refusal);
-  if (!read_options(options, &known))
+  const char *problem = items_error(items, count);
+  if (problem) return api_refuse(__func__, problem);
+  if (!read_options(options, &full_options))
     return api_refuse(__func__, "options->struct_size is not set");
-  return API_CALL(program, save(program, path, items, count, &known, API_ERR(program)));
+  return API_CALL(program, save(program, path, items, count, &full_options, API_ERR(program)));
 }
 
-static bool opened(Module *module, RgModule **out) {
+static bool set_module(Module *module, RgModule **out) {
   *out = (RgModule *)module;
   return module != NULL;
 }
@@ -73,11 +73,13 @@ RgStatus rg_module_trust(RgRuntime *runtime, const char *public_key) {
                                module_trust(&program->engine, public_key, API_ERR(program)));
 }
 
-static RgStatus open_file(Program *program, const char *path, bool runs, RgModule **module) {
+static RgStatus open_file(Program *program, const char *path, bool for_launches,
+                          RgModule **module) {
   *module = NULL;
-  return API_CALL(program,
-                  owner_check(&program->owner, API_ERR(program)) &&
-                      opened(module_open(&program->engine, path, runs, API_ERR(program)), module));
+  return API_CALL(
+      program,
+      owner_check(&program->owner, API_ERR(program)) &&
+          set_module(module_open(&program->engine, path, for_launches, API_ERR(program)), module));
 }
 
 RgStatus rg_module_open(RgRuntime *runtime, const char *path, RgModule **module) {
@@ -105,9 +107,9 @@ RgStatus rg_module_read(RgRuntime *runtime, const void *bytes, int64_t length, c
     return api_refuse(__func__, "bytes are not 8-byte aligned, or length is negative");
   *module = NULL;
   return API_CALL(program, owner_check(&program->owner, API_ERR(program)) &&
-                               opened(module_open_bytes(&program->engine, bytes, length, name,
-                                                        API_ERR(program)),
-                                      module));
+                               set_module(module_open_bytes(&program->engine, bytes, length, name,
+                                                            API_ERR(program)),
+                                          module));
 }
 
 RgStatus rg_module_link(RgRuntime *runtime, const RgLinkedModule *linked, const char *name,
@@ -121,8 +123,9 @@ RgStatus rg_module_link(RgRuntime *runtime, const RgLinkedModule *linked, const 
     return api_refuse(__func__, "linked has no bytes or no functions");
   *module = NULL;
   return API_CALL(
-      program, owner_check(&program->owner, API_ERR(program)) &&
-                   opened(module_link(&program->engine, linked, name, API_ERR(program)), module));
+      program,
+      owner_check(&program->owner, API_ERR(program)) &&
+          set_module(module_link(&program->engine, linked, name, API_ERR(program)), module));
 }
 
 void rg_module_release(RgModule *module) { object_release((Object *)module); }

@@ -11,7 +11,7 @@
 #include "server/server.h"
 #include "base/clock.h"
 
-static _Thread_local Error loose; /* of calls that did not reach a runtime */
+static _Thread_local Error thread_error; /* of calls that belong to no runtime */
 
 static const char options_help[] =
 #define OPTION(NAME, DEFAULT, MEANING) #NAME " [" DEFAULT "] " MEANING "\n"
@@ -21,16 +21,18 @@ static const char options_help[] =
 
 bool api_enter(Program *program) {
   if (!owner_enter(&program->owner)) {
-    error_clear(&loose);
+    error_clear(&thread_error);
     if (owner_is_mine(&program->owner)) {
-      error_set(&loose, RG_ERROR_BUSY,
+      error_set(&thread_error, RG_ERROR_BUSY,
                 "the runtime is in use by the call that called this function");
-      return error_hint(&loose, "a function of the host that a runtime calls cannot call it again");
+      return error_hint(&thread_error,
+                        "a function of the host that a runtime calls cannot call it again");
     }
-    error_set(&loose, RG_ERROR_BUSY, "the runtime is in use by another thread");
-    return error_hint(&loose, "a runtime serves one thread at a time: create one for each thread");
+    error_set(&thread_error, RG_ERROR_BUSY, "the runtime is in use by another thread");
+    return error_hint(&thread_error,
+                      "a runtime serves one thread at a time: create one for each thread");
   }
-  if (error_is_set(&loose)) error_clear(&loose);
+  if (error_is_set(&thread_error)) error_clear(&thread_error);
   if (error_is_set(&program->error)) error_clear(&program->error);
   error_attach_list(&program->error, &program->errors);
   guard_open(&program->guard);
@@ -41,7 +43,7 @@ static RgStatus leave(Program *program, bool ok) {
   if (!ok && !error_is_set(&program->error))
     error_set(&program->error, RG_ERROR_INTERNAL, "a call failed without a reason");
   RgStatus status = ok ? 0 : (RgStatus)program->error.code;
-  if (!ok) error_clear(&loose); /* of a call from within this one, which failed earlier */
+  if (!ok) error_clear(&thread_error); /* of a call from within this one, which failed earlier */
   owner_leave(&program->owner);
   return status;
 }
@@ -57,18 +59,18 @@ RgStatus api_leave(Program *program, bool ok) {
 }
 
 RgStatus api_refuse(const char *call, const char *what) {
-  error_clear(&loose);
-  error_set(&loose, RG_ERROR_ARGUMENT, "%s: %s", call, what);
+  error_clear(&thread_error);
+  error_set(&thread_error, RG_ERROR_ARGUMENT, "%s: %s", call, what);
   return RG_ERROR_ARGUMENT;
 }
 
 RgStatus api_keep_error(const Error *err) {
-  loose = *err;
-  loose.more = NULL;
+  thread_error = *err;
+  thread_error.more = NULL;
   return (RgStatus)err->code;
 }
 
-static void show(const Error *err, RgError *out) {
+static void export_error(const Error *err, RgError *out) {
   *out = (RgError){.code = err->is_note ? "note" : error_code_text(err->code),
                    .message = err->message,
                    .hint = err->hint,
@@ -83,23 +85,23 @@ static void show(const Error *err, RgError *out) {
 }
 
 static const Error *last_error(RgRuntime *runtime) {
-  return error_is_set(&loose) || !runtime ? &loose : &((Program *)runtime)->error;
+  return error_is_set(&thread_error) || !runtime ? &thread_error : &((Program *)runtime)->error;
 }
 
 const RgError *rg_error(RgRuntime *runtime) {
-  static _Thread_local RgError shown;
-  show(last_error(runtime), &shown);
-  return &shown;
+  static _Thread_local RgError exported;
+  export_error(last_error(runtime), &exported);
+  return &exported;
 }
 
 const RgError *rg_error_row(RgRuntime *runtime, int32_t row, int32_t *unsaid) {
-  static _Thread_local RgError shown;
+  static _Thread_local RgError exported;
   const Error *err = last_error(runtime);
   const ErrorList *list = err->more;
   if (unsaid) *unsaid = list ? list->unsaid : 0;
   if (row < 0 || row > (list ? list->count : 0)) return NULL;
-  show(row ? &list->rows[row - 1] : err, &shown);
-  return &shown;
+  export_error(row ? &list->rows[row - 1] : err, &exported);
+  return &exported;
 }
 
 void rg_on_memory(RgRuntime *runtime, uint64_t (*ask)(void *data, uint64_t bytes), void *data) {
@@ -203,36 +205,37 @@ const char *rg_version(void) { return RG_VERSION; }
 int32_t rg_abi_version(void) { return RG_ABI_VERSION; }
 const char *rg_options_help(void) { return options_help; }
 
-typedef struct Creating {
+typedef struct RuntimeCreation {
   const RgOptions *options;
   Program *program;
-} Creating;
+} RuntimeCreation;
 
 static bool create(void *data, Error *err) {
-  Creating *creating = data;
+  RuntimeCreation *creation = data;
   Arch arch;
-  if (!api_find_arch(creating->options->arch, &arch, err)) return false;
-  creating->program = program_create(creating->options, arch, err);
-  if (creating->program) creating->program->engine.is_rank = boot_is_rank();
-  return creating->program;
+  if (!api_find_arch(creation->options->arch, &arch, err)) return false;
+  creation->program = program_create(creation->options, arch, err);
+  if (creation->program) creation->program->engine.is_rank = boot_is_rank();
+  return creation->program;
 }
 
 RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgError *error) {
-  RgOptions known = {0};
-  error_clear(&loose);
+  RgOptions full_options = {0};
+  error_clear(&thread_error);
   if (!runtime) {
     api_refuse(__func__, "runtime is NULL");
   } else if (options && options->struct_size < (int32_t)sizeof options->struct_size) {
     api_refuse(__func__, "options->struct_size is not set");
   } else {
     size_t size = options ? (size_t)options->struct_size : 0;
-    if (options) memcpy(&known, options, size < sizeof known ? size : sizeof known);
-    Creating creating = {&known, NULL};
-    guard_run(create, &creating, &loose);
-    *runtime = (RgRuntime *)creating.program;
+    if (options)
+      memcpy(&full_options, options, size < sizeof full_options ? size : sizeof full_options);
+    RuntimeCreation creation = {&full_options, NULL};
+    guard_run(create, &creation, &thread_error);
+    *runtime = (RgRuntime *)creation.program;
   }
-  if (error) show(&loose, error);
-  return (RgStatus)loose.code;
+  if (error) export_error(&thread_error, error);
+  return (RgStatus)thread_error.code;
 }
 
 void rg_runtime_destroy(RgRuntime *runtime) {
@@ -373,7 +376,7 @@ RgStatus rg_cache_clear(RgRuntime *runtime) {
   return API_CALL(program, clear_cache(program, API_ERR(program)));
 }
 
-static uint64_t unused_of(const MemoryUsage *usage) {
+static uint64_t unused_bytes(const MemoryUsage *usage) {
   return usage->reserved > usage->live ? usage->reserved - usage->live : 0;
 }
 
@@ -384,7 +387,7 @@ static bool report_memory(Program *program, RgMemory *memory, Error *err) {
   Server *server = program->store.device ? server_of(program->store.device) : NULL;
   if (!server) return true;
   ServerMemory pools = server_memory(server); /* unused memory is reserved, too */
-  memory->reserved += unused_of(&pools.transient) + unused_of(&pools.staging);
+  memory->reserved += unused_bytes(&pools.transient) + unused_bytes(&pools.staging);
   if (memory->peak < memory->reserved) memory->peak = memory->reserved;
   return true;
 }
@@ -396,10 +399,9 @@ RgStatus rg_memory(RgRuntime *runtime, RgMemory *memory) {
   return API_CALL(program, report_memory(program, memory, API_ERR(program)));
 }
 
-static bool find_row(Program *program, int32_t row, RgNodeMemory *node, bool *is_there,
-                     Error *err) {
+static bool find_row(Program *program, int32_t row, RgNodeMemory *node, bool *exists, Error *err) {
   if (program->store.device && !store_reach(&program->store, DEVICE_READS, err)) return false;
-  *is_there = store_memory_node(&program->store, row, node);
+  *exists = store_memory_node(&program->store, row, node);
   return true;
 }
 
@@ -407,9 +409,9 @@ RgStatus rg_memory_node(RgRuntime *runtime, int32_t row, RgNodeMemory *node) {
   Program *program = (Program *)runtime;
   API_NEEDS(runtime);
   API_NEEDS(node);
-  bool is_there = false;
-  RgStatus status = API_CALL(program, find_row(program, row, node, &is_there, API_ERR(program)));
-  return status ? status : !is_there;
+  bool exists = false;
+  RgStatus status = API_CALL(program, find_row(program, row, node, &exists, API_ERR(program)));
+  return status ? status : !exists;
 }
 
 static bool run_gc(Program *program, const char *word, double *result, Error *err) {

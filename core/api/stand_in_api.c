@@ -5,25 +5,25 @@
 #include "api/api.h"
 #include "front/stand_in.h"
 
-typedef struct Held {
-  RgStandIns shown; /* must be first: the part that the caller sees */
+typedef struct OwnedStandIns {
+  RgStandIns result; /* must be first: the part that the caller sees */
   Heap heap;
   Scratch scratch;
   Str chunk;
-} Held;
+} OwnedStandIns;
 
-static bool find(void *data, Error *err) {
+static bool find_stand_ins(void *data, Error *err) {
   (void)err;
-  Held *held = data;
-  Source *source = source_create(&held->scratch, held->chunk, "chunk", 1);
-  int skipped = held->chunk.length - source->text.length; /* a byte-order mark, a `#!` line */
+  OwnedStandIns *owned = data;
+  Source *source = source_create(&owned->scratch, owned->chunk, "chunk", 1);
+  int skipped = owned->chunk.length - source->text.length; /* a byte-order mark, a `#!` line */
   StandIns found = stand_ins_find(source);
-  RgStandIn *items = scratch_array(&held->scratch, RgStandIn, found.count + 1);
+  RgStandIn *items = scratch_array(&owned->scratch, RgStandIn, found.count + 1);
   for (int k = 0; k < found.count; k++)
     items[k] = (RgStandIn){.begin = found.items[k].begin + skipped,
                            .end = found.items[k].end + skipped,
                            .text = found.items[k].text.data};
-  held->shown = (RgStandIns){.count = found.count, .items = items};
+  owned->result = (RgStandIns){.count = found.count, .items = items};
   return true;
 }
 
@@ -33,21 +33,21 @@ RgStatus rg_stand_ins_create(const char *text, int64_t length, RgStandIns **stan
   *stand_ins = NULL;
   if (length < 0 || length > INT32_MAX / 2)
     return api_refuse(__func__, "length is not the length of a text");
-  Held *held = calloc(1, sizeof *held);
-  if (!held) return RG_ERROR_MEMORY;
+  OwnedStandIns *owned = calloc(1, sizeof *owned);
+  if (!owned) return RG_ERROR_MEMORY;
   Error err;
   error_clear(&err);
-  heap_init(&held->heap, 0);
-  scratch_init(&held->scratch, &held->heap);
-  held->chunk = (Str){text, (int)length};
-  if (guard_run(find, held, &err)) *stand_ins = &held->shown;
-  else rg_stand_ins_release(&held->shown);
+  heap_init(&owned->heap, 0);
+  scratch_init(&owned->scratch, &owned->heap);
+  owned->chunk = (Str){text, (int)length};
+  if (guard_run(find_stand_ins, owned, &err)) *stand_ins = &owned->result;
+  else rg_stand_ins_release(&owned->result);
   return (RgStatus)err.code;
 }
 
 void rg_stand_ins_release(RgStandIns *stand_ins) {
-  Held *held = (Held *)stand_ins;
-  if (!held) return;
-  scratch_deinit(&held->scratch);
-  free(held);
+  OwnedStandIns *owned = (OwnedStandIns *)stand_ins;
+  if (!owned) return;
+  scratch_deinit(&owned->scratch);
+  free(owned);
 }

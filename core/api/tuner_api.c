@@ -42,18 +42,18 @@ RgStatus rg_tuner_end(RgTuner *tuner, int32_t outcome, int32_t *candidate) {
                                         candidate ? candidate : &unused, API_ERR(program)));
 }
 
-static bool find_row(const Autotune *set, int32_t row, RgTuneRow *out, bool *is_there, Error *err) {
+static bool find_row(const Autotune *set, int32_t row, RgTuneRow *out, bool *exists, Error *err) {
   if (!owner_check(((const Object *)set)->owner, err)) return false;
-  *is_there = autotune_row(set, row, out);
+  *exists = autotune_row(set, row, out);
   return true;
 }
 
 RgStatus rg_tuner_row(RgTuner *tuner, int32_t row, RgTuneRow *out) {
   API_NEEDS(tuner);
   API_NEEDS(out);
-  bool is_there = false;
+  bool exists = false;
   Program *program = program_of((Object *)tuner);
   RgStatus status =
-      API_CALL(program, find_row((const Autotune *)tuner, row, out, &is_there, API_ERR(program)));
-  return status ? status : !is_there;
+      API_CALL(program, find_row((const Autotune *)tuner, row, out, &exists, API_ERR(program)));
+  return status ? status : !exists;
 }

@@ -6,14 +6,14 @@
 
 /* -- the memory -------------------------------------------------------------------------------- */
 
-/* The memory of an array that was moved into a window. */
-typedef struct Moved {
+/* The memory of a window that an array was moved to; unmapped when the array is released. */
+typedef struct MovedMemory {
   void *here;
   uint64_t size_bytes;
-} Moved;
+} MovedMemory;
 
 static void unmap_moved(void *context) {
-  Moved *moved = context;
+  MovedMemory *moved = context;
   window_unmap(moved->here, moved->size_bytes);
   free(moved);
 }
@@ -29,14 +29,14 @@ typedef struct Rows {
   int64_t first, count;
 } Rows;
 
-static bool are_all(const Array *array, Rows rows) {
+static bool is_whole_array(const Array *array, Rows rows) {
   return rows.first == 0 && rows.count == array->shape[0];
 }
 
-static uint64_t declared_as(const Array *array, Rows rows) {
+static uint64_t declaration_hash(const Array *array, Rows rows) {
   uint64_t hash = hash_text(array->type_name);
   for (int k = 0; k < array->rank; k++) hash = (hash ^ (uint64_t)array->shape[k]) * 0x100000001b3u;
-  if (are_all(array, rows)) return hash;
+  if (is_whole_array(array, rows)) return hash;
   hash = (hash ^ (uint64_t)rows.first) * 0x100000001b3u;
   return (hash ^ (uint64_t)rows.count) * 0x100000001b3u;
 }
@@ -78,13 +78,13 @@ static bool has_rows(const Array *array, Rows rows, Error *err) {
 
 /* Moves the array's elements into the window's memory. */
 static bool move_in(Comm *comm, Array *array, Window *window, Error *err) {
-  Moved *moved = malloc(sizeof *moved);
+  MovedMemory *moved = malloc(sizeof *moved);
   if (!moved) {
     window_unmap(window->here, window->size_bytes);
     comm_abort(comm, "the host has no memory left");
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a window");
   }
-  *moved = (Moved){window->here, window->size_bytes};
+  *moved = (MovedMemory){window->here, window->size_bytes};
   if (array_move(array, window->here, unmap_moved, moved, err)) return true;
   comm_abort(comm, "the array could not be moved into its window");
   return false;
@@ -106,9 +106,9 @@ static Window *open_whole(Comm *comm, Array *array, uint64_t declared, Error *er
 
 /* The memory of the whole array becomes shared, so that other parts of it can be windows, too. */
 static Window *open_window(Comm *comm, Array *array, Rows rows, Error *err) {
-  uint64_t declared = declared_as(array, rows);
+  uint64_t declared = declaration_hash(array, rows);
   Window *whole = open_whole(comm, array, declared, err);
-  if (!whole || are_all(array, rows)) return whole;
+  if (!whole || is_whole_array(array, rows)) return whole;
   uint64_t row_bytes = whole->size_bytes / (uint64_t)array->shape[0];
   Window *part = window_open(comm, whole->here + (uint64_t)rows.first * row_bytes,
                              (uint64_t)rows.count * row_bytes, declared, err);
@@ -127,7 +127,7 @@ static void end_peers(RgWindow *handle) {
   }
 }
 
-static void leave_hashes(RgWindow *handle) {
+static void unlink_hashes(RgWindow *handle) {
   RgWindow **link = &handle->ranks->hashes;
   while (*link && *link != handle) link = &(*link)->next;
   if (*link) *link = handle->next;
@@ -136,7 +136,7 @@ static void leave_hashes(RgWindow *handle) {
 /* The last release may come from a finalizer, so it must not communicate with the other ranks. */
 static void window_end(Object *object) {
   RgWindow *handle = (RgWindow *)object;
-  leave_hashes(handle);
+  unlink_hashes(handle);
   end_peers(handle);
   heap_free(&object->owner->heap, handle->peers);
   if (handle->window) window_drop(handle->window);
@@ -146,7 +146,7 @@ static void window_end(Object *object) {
   object_free(object);
 }
 
-static RgWindow *new_handle(Program *program, RgComm *ranks, Error *err) {
+static RgWindow *create_handle(Program *program, RgComm *ranks, Error *err) {
   RgWindow *handle = object_create(&program->owner, window_end, sizeof *handle, err);
   if (!handle) return NULL;
   object_retain(&ranks->object);
@@ -176,7 +176,7 @@ static bool make_window(Program *program, RgComm *ranks, Array *array, Rows rows
   if (!api_finish_launches(program, err) || !can_be_window(array, err) ||
       !has_rows(array, rows, err))
     return false;
-  RgWindow *handle = new_handle(program, ranks, err);
+  RgWindow *handle = create_handle(program, ranks, err);
   if (!handle) return false;
   handle->window = open_window(ranks->comm, array, rows, err);
   if (!handle->window) describe_array(ranks->comm, array, err);
@@ -215,7 +215,7 @@ static bool can_be_shared(Field *field, Error *err) {
          error_set(err, RG_ERROR_ARGUMENT, "%s belongs to another rank", field_label(field, label));
 }
 
-/* The bytes of a tree that peers read. In a sparse tree, the workers' sinks, which are behind its
+/* The bytes of a tree that peers read. In a sparse tree, the workers' sinks, which follow its
  * nodes, are not shared. */
 static uint64_t shared_bytes(const Tree *tree) {
   return tree->layout->is_sparse ? tree->rt.reserved : tree->arena.reserved;
@@ -258,7 +258,7 @@ static bool make_tree_window(Program *program, RgComm *ranks, Field *field, RgWi
   Tree *tree = field->node->tree;
   if (!tree_text(tree, &drawing, err)) return false;
   uint64_t declared = hash_text(drawing);
-  RgWindow *handle = new_handle(program, ranks, err);
+  RgWindow *handle = create_handle(program, ranks, err);
   if (!handle) return false;
   object_retain(&tree->object);
   handle->tree = tree;
@@ -288,7 +288,7 @@ static bool has_window(const RgWindow *handle, Error *err) {
 
 static bool free_window(RgWindow *handle, Error *err) {
   if (!has_window(handle, err)) return false;
-  leave_hashes(handle);
+  unlink_hashes(handle);
   end_peers(handle);
   if (handle->tables && !window_free(handle->tables, err)) return false;
   handle->tables = NULL;
@@ -344,13 +344,13 @@ static bool move(Program *program, RgWindow *handle, int32_t rank, int64_t at, v
                  const void *from, int64_t size_bytes, Error *err) {
   void *bytes = to ? to : (void *)(uintptr_t)from;
   uint64_t size = (uint64_t)size_bytes;
-  Loan loan;
+  StagedBytes staged;
   if (!has_window(handle, err) ||
-      !api_borrow(handle->ranks->comm, program, &bytes, size, &loan, err))
+      !api_stage_bytes(handle->ranks->comm, program, &bytes, size, &staged, err))
     return false;
   bool ok = to ? window_get(handle->window, rank, (uint64_t)at, bytes, size, err)
                : window_put(handle->window, rank, (uint64_t)at, bytes, size, err);
-  return api_return_loan(program, &loan, ok && to, err) && ok;
+  return api_unstage_bytes(program, &staged, ok && to, err) && ok;
 }
 
 RgStatus rg_window_get(RgWindow *window, int32_t rank, int64_t at, void *to, int64_t size_bytes) {

@@ -42,7 +42,7 @@ static const char *const palettes[] = {
 };
 
 typedef struct Words {
-  const char *const *words; /* by value, from `first` on */
+  const char *const *words; /* by value of the enum; the list is words[first .. end - 1] */
   int first, end;
   ErrorCode code;
   const char *what; /* for the message "'..' is not a device" */
@@ -94,13 +94,13 @@ bool word_parse(WordList list, const char *text, int *value, Error *err) {
   if (word_find(list, text, value)) return true;
   error_set(err, words->code, "'%.40s' is not %s: %s are", text, words->what,
             join(words, all, sizeof all));
-  const char *near = word_nearest(list, text);
-  return near ? error_hint(err, "did you mean '%s'?", near) : false;
+  const char *nearest = word_nearest(list, text);
+  return nearest ? error_hint(err, "did you mean '%s'?", nearest) : false;
 }
 
 int32_t rg_nearest(const char *name, const char *const *names, int32_t count) {
-  const char *near = name && names && count > 0 ? str_nearest(str_of(name), names, count) : NULL;
-  for (int32_t k = 0; near && k < count; k++)
-    if (names[k] == near) return k;
+  const char *nearest = name && names && count > 0 ? str_nearest(str_of(name), names, count) : NULL;
+  for (int32_t k = 0; nearest && k < count; k++)
+    if (names[k] == nearest) return k;
   return -1;
 }

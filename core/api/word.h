@@ -1,5 +1,5 @@
-/* word.h - words: calls of regolith.h take a text where the rooms use an enum. The words come from
- * the rooms' .def tables, and nothing else here knows them. */
+/* word.h - parses words: calls of regolith.h take a text where the rooms use an enum. The words
+ * come from the rooms' .def tables, and no other file of this room knows them. */
 #ifndef RG_API_WORD_H
 #define RG_API_WORD_H
 

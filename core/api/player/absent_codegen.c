@@ -1,5 +1,5 @@
-/* absent_codegen.c - of libraries without the codegen library (api/CMakeLists.txt), in place of its
- * loading and of the cache: what would compile is refused by one sentence. */
+/* absent_codegen.c - replaces the loader of the codegen library, and the cache, in libraries
+ * without a compiler (api/CMakeLists.txt): every call that would compile fails with one error. */
 #include "loader/cache.h"
 #include "loader/loader.h"
 

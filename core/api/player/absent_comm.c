@@ -1,5 +1,6 @@
-/* absent_comm.c - of libraries for systems without ranks (windows/CMakeLists.txt), in place of the
- * room comm: a simulation runs in one process, and asking for ranks is refused by one sentence. */
+/* absent_comm.c - replaces the room comm in libraries for systems without ranks
+ * (windows/CMakeLists.txt): a simulation runs in one process, and calls that need ranks fail with
+ * one error. */
 #include "comm/boot/boot.h"
 #include "comm/boot/rendezvous.h"
 #include "comm/message/nccl.h"
@@ -25,7 +26,8 @@ Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
   return NULL;
 }
 
-/* -- what only a rank reaches ------------------------------------------------------------------ */
+/* -- functions that only a rank calls
+ * ---------------------------------------------------------------- */
 
 void comm_close(Comm *comm) { (void)comm; }
 void comm_abort(Comm *comm, const char *why) { (void)comm, (void)why; }

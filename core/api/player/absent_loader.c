@@ -1,5 +1,5 @@
-/* absent_loader.c - of the static library (api/CMakeLists.txt), in place of the loader: a program
- * with it never makes memory executable. Modules that are linked into it never come here. */
+/* absent_loader.c - replaces the loader in the static library (api/CMakeLists.txt), so that
+ * programs never make memory executable. Modules that are linked into a program do not need it. */
 #include "loader/cache.h"
 #include "loader/loader.h"
 
