@@ -211,5 +211,6 @@ RgStatus rg_module_archive(RgModule *handle, const char *prefix, const char *pat
   API_NEEDS(prefix);
   API_NEEDS(path);
   Program *program = program_of((Object *)handle);
-  return API_CALL(program, module_archive((Module *)handle, prefix, path, API_ERR(program)));
+  return API_CALL(program, owner_check(&program->owner, API_ERR(program)) &&
+                               module_archive((Module *)handle, prefix, path, API_ERR(program)));
 }

@@ -38,7 +38,7 @@ static void emit_round(Emit *e, Expr *call, IrOp op) {
   emit_text(e, is_rounded ? "))" : ")");
 }
 
-/* -- functions: elementwise --------------------------------------------------------------- */
+/* -- functions: elementwise -------------------------------------------------------------------- */
 
 /* min(min(a, b), c) */
 static void emit_fold(Emit *e, Expr *call, IrOp op) {

@@ -186,7 +186,7 @@ void emit_ir_pop(Derivative *d, const IrInst *pop) {
   emit_text(d->e, ")");
 }
 
-/* -- arrays of the tape and of kernels: Lua's collector counts their references --------------- */
+/* -- arrays of the tape and of kernels: Lua's collector counts their references ---------------- */
 
 /* NULL: there is none. */
 static const char *runtime_function(RtEntry entry) {

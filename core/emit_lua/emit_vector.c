@@ -7,7 +7,7 @@
  *     m[r].x = e      m = _rg.with(m, e, _rg.pick(_rg.row({1, 2, 3, 4}, r, 2), {1})) */
 #include "emit_lua/emit.h"
 
-/* -- launch arguments -------------------------------------------------------------------- */
+/* -- launch arguments -------------------------------------------------------------------------- */
 
 void emit_launch_arg(Emit *e, const Expr *expr) {
   const Entity *entity = &expr->entity;

@@ -359,8 +359,10 @@ static void test_linked(void) {
     CHECK(rg_module_archive(module, "2 words", "/dev/null") &&
           says(runtime, "argument.invalid", "'2 words'"));
     CHECK(rg_module_archive(module, "abi", "/no/where.a") && says(runtime, "io.failed", "where.a"));
-    rg_module_release(module);
     rg_runtime_destroy(runtime);
+    CHECK(rg_module_archive(module, "abi", "/dev/null") &&
+          says(runtime, "handle.destroyed", "has ended"));
+    rg_module_release(module);
   }
 #endif
 }
