@@ -1,5 +1,4 @@
--- abi_spec.lua - what programs that are compiled against the library rely on changes by decision
--- alone.
+-- abi_spec.lua - the interface on which compiled programs rely changes only deliberately.
 local function output_of(command)
   local pipe = io.popen(command .. " 2>&1")
   local text = pipe:read "*a"

@@ -1,5 +1,5 @@
 -- adjacent_lists_spec.lua - loops over neighbouring cells, and in them over the list of each, which
--- are one loop where the lists follow each other in memory.
+-- become one loop if the lists are adjacent in memory.
 local support = require "support"
 local rg = support.rg
 

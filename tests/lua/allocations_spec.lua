@@ -3,7 +3,7 @@ local ffi = require "ffi"
 local support = require "support"
 local rg = support.rg
 
--- What f changes, of what is counted.
+-- Returns the differences in the counts that f causes.
 local function difference(own, f)
   local before = own.allocations()
   f()

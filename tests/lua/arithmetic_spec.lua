@@ -4,7 +4,8 @@ local bit = require "bit"
 local support = require "support"
 local rg = support.rg
 
--- One kernel over columns of inputs, several expressions at once; a list of results for each.
+-- Evaluates several expressions in one kernel over columns of inputs; returns a list of results
+-- each.
 --   inputs: { a = { "i32", { 1, 2 } }, .. }   outputs: { { "i32", "a // 2" }, .. }
 local function compute(inputs, outputs)
   local captures, lines, n = {}, {}, nil
@@ -726,7 +727,7 @@ describe("math", function()
     end
   end)
 
-  -- Where nothing needs the integer, none is made.
+  -- No integer is made if nothing needs one.
   it("gives the floats of Lua by floor and ceil, beyond all integers, too", function()
     local a, rounded = {
       nan, inf, -inf, -0.0, -0.25, 0.25, 2.75, -2.75, 3e9, -3e9, 2 ^ 31, 65536.5 }
@@ -810,7 +811,7 @@ describe("precision", function()
   end)
 end)
 
--- The kernel's result compared with Lua's own, over pairs of numbers.
+-- Compares the kernel's result with Lua's, over pairs of numbers.
 local function agree(expression, type_name, numbers, tolerance)
   local n = #numbers
   local a, b, out = rg.field(type_name, n * n), rg.field(type_name, n * n), rg.field(rg.f64, n * n)
@@ -1043,7 +1044,7 @@ describe("a component that a vector does not have", function()
 end)
 
 describe("a square root compared with a constant", function()
-  -- Of each number near the square of c, as the root itself says, which a field hides from the
+  -- Compares, for numbers near the square of c, with the root, which a field hides from the
   -- compiler.
   local function compares(name, c, near)
     local t = rg[name]

@@ -1,5 +1,5 @@
 -- array_kernel_spec.lua - arrays in kernels: arguments of any extent, elements, bounds, updates,
--- and what is compiled for them.
+-- and which code is compiled for them.
 local ffi = require "ffi"
 local support = require "support"
 local rg, failure = support.rg, support.failure
@@ -9,7 +9,7 @@ local function compiled()
   return stats.compiles + stats.cache_hits
 end
 
--- How many variants `f` compiles.
+-- Returns the number of versions that `f` compiles.
 local function compiles(f)
   local before = compiled()
   f()

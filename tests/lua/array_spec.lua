@@ -1,4 +1,4 @@
--- array_spec.lua - arrays as Lua sees them: their elements, their memory, their end. In kernels:
+-- array_spec.lua - arrays in Lua: their elements, memory and lifetime. Arrays in kernels:
 -- array_kernel_spec.lua.
 local ffi = require "ffi"
 local support = require "support"

@@ -1,12 +1,12 @@
--- arrays_alike_spec.lua - arrays of every origin, where one only reads and writes elements: all
--- that takes an array takes each of them.
+-- arrays_alike_spec.lua - every function that only reads and writes elements accepts every array,
+-- however it was made.
 local support = require "support"
 local rg, failure = support.rg, support.failure
 local ffi = require "ffi"
 
 local numbers = { 3, 1, 2, 1, 5, 4 }
 
--- Six f32, made in every way there is.
+-- Six f32, made in every possible way.
 local makers = {
   array = function() return rg.array(rg.f32, 6) end,
   zeros = function() return rg.zeros(rg.f32, 6) end,
@@ -187,7 +187,7 @@ end)
 
 local Row = rg.array_type(rg.f32)
 
--- rg.array is as what kernels make wherever kernels use it as a value.
+-- An rg.array behaves like an array made by kernels wherever kernels use it as a value.
 describe("an rg.array in a kernel #compiled", function()
   it("is accepted by parameters and functions of type array(T)", function()
     local a = rg.array(rg.f32, 4):from_table { 1, 2, 3, 4 }

@@ -9,7 +9,7 @@ local function now_ms()
   return tonumber(time[0]) * 1e3 + tonumber(time[1]) * 1e-6
 end
 
--- A runtime that has begun, and so read its options.
+-- A runtime that is initialised, and so has read its options.
 local function runtime(mode, options)
   return support.with_option("RG_SPECIALISE", "on", function()
     return support.with_option("RG_QUICK", mode, function()

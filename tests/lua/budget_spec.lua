@@ -1,6 +1,6 @@
--- budget_spec.lua - memory that ends in the middle of a kernel, at every level and kind, on one and
--- on several threads: one error that names the SNode, what was written before stays, and the same
--- kernel succeeds once something is given back.
+-- budget_spec.lua - running out of memory in the middle of a kernel, at every level and kind, on
+-- one and on several threads: one error names the SNode, what was written before stays, and the
+-- same kernel succeeds once memory is freed.
 local support = require "support"
 local failure = support.failure
 
@@ -78,7 +78,7 @@ local function read(tree, x, i)
   return x[i * tree.spread]
 end
 
--- How many cells hold what was written; none holds anything else.
+-- Counts the cells that hold the written value; no cell may hold another one.
 local function check_cells(tree, x)
   local written = 0
   for i = 0, count - 1 do

@@ -140,7 +140,7 @@ int main(void) {
       static))))
   end)
 
-  -- What runs there is tests/aarch64.
+  -- tests/aarch64 runs such a module.
   it("builds for aarch64: objects whose relocations its loader knows, refused elsewhere", function()
     local script = io.popen "pwd":read "*l" .. "/tests/aarch64/kernels.lua"
     assert.matches("wrote arm/kernels.a\n$",

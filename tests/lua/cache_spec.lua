@@ -1,4 +1,4 @@
--- Compiled kernels on disk, as processes that come one after the other see them.
+-- The disk cache of compiled kernels, as used by successive processes.
 local function run(command)
   local pipe = io.popen(command .. " 2>&1")
   local text = pipe:read "*a"

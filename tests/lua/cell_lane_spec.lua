@@ -3,9 +3,9 @@
 local support = require "support"
 local rg, with_stress = support.rg, support.with_stress
 
--- Bodies of a loop over the cells i, j of a sparse tree. Of the visited level are x: f32, z: i32,
--- d: f64, v: vec3, which are read, and y: f32, c: i32, w: vec3, which are written; far: f32 is of
--- another sparse tree, t: an i32 that all iterations share.
+-- Bodies of a loop over the cells i, j of a sparse tree. The visited level has x: f32, z: i32, d:
+-- f64, v: vec3, which are read, and y: f32, c: i32, w: vec3, which are written; far: f32 is in
+-- another sparse tree, t is an i32 that all iterations share.
 local cell_bodies = {
   ["an if around what is no cell's own"] = [=[if z[i][j] > 0 then
       t[z[i][j] % 4] = t[z[i][j] % 4] + 1

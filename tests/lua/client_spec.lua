@@ -4,7 +4,7 @@ local ffi = require "ffi"
 local support = require "support"
 local failure = support.failure
 
--- Each test on a runtime whose launches are queued, and on one whose are not.
+-- Each test runs on a runtime whose launches are queued, and on one whose launches are not.
 local function on_both(name, run)
   for _, is_async in ipairs { true, false } do
     it(name .. (is_async and ", queued" or ""), function()
@@ -27,9 +27,9 @@ local function slow_kernel(other)
   end]=])
 end
 
--- Whether `look(sines)` ever was in time: it launches what takes so many sines, looks, and says
--- whether the launch still went on. Others may have the processor meanwhile, so there are several
--- tries, with more sines each.
+-- Returns whether `look(sines)` was in time in any try: it launches a kernel of that many sines,
+-- reads, and returns whether the launch was still running. Other processes may use the processor
+-- meanwhile, so there are several tries, each with more sines.
 local function saw_it_running(look)
   for try = 1, 12 do
     if look(2 ^ math.min(15 + try, 22)) then return true end

@@ -6,7 +6,7 @@ local root = os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$"
 
 local run = support.run_ranks
 
--- All ranks assert what the script says.
+-- Runs the script, whose assertions must hold on all ranks.
 local function holds(ranks, script, options)
   local lines, code = run(ranks, script, options)
   assert.are.same({}, lines)
@@ -345,7 +345,7 @@ describe("ranks #compiled #cpu", function()
       comm:barrier()
       local before = (comm.rank + 2) % 3
       assert(a[before][7] == rg.vec3(comm.rank, before, -7))
-      -- addresses are sums: nobody is called, and lanes read rows
+      -- addresses are sums: there is no call, and lanes read rows
       local row = rg.kernel(function(b, r)
         for j in rg.range(16) do b[j] = self.win:peer(r)[1][j] end
       end)
@@ -538,7 +538,7 @@ describe("ranks #compiled #cpu", function()
         assert(look(p, q, s, round) == 0)
         comm:barrier()
       end
-      -- what stays is found while other cells come and go: tables move in barriers alone
+      -- remaining cells are found while others come and go: tables move only in barriers
       rg.kernel(function() for k in rg.range(300) do x[k * 4][77777] = k end end)()
       comm:barrier()
       local come = rg.kernel(function(n)

@@ -1,9 +1,9 @@
--- compile_spec.lua - what compiling costs: time that grows with the kernel and no faster, memory
--- that is given back.
+-- compile_spec.lua - the cost of compiling: time grows in proportion to the kernel, and memory is
+-- freed.
 local support = require "support"
 local rg = support.rg
 
--- Milliseconds of the processor that the first launch takes, where nothing is remembered of other
+-- Returns the milliseconds of processor time of the first launch, without cached results of other
 -- runs.
 local function cost(text, captures)
   local k = rg.kernel(text, captures)
@@ -12,8 +12,8 @@ local function cost(text, captures)
   return (os.clock() - begin) * 1000, k
 end
 
--- How many times as long the large one takes: the least of several pairs, each measured in
--- succession, since other work on the machine slows down both, for a while.
+-- Returns how many times as long the large one takes: the least ratio of several pairs, whose two
+-- runs follow each other, since other work slows down both for a while.
 local function ratio_of(large, small, most)
   local least = math.huge
   small() -- loads the compiler

@@ -1,5 +1,5 @@
--- The console's engine, as a host drives it: what it takes, what it says. The program around it is
--- console_spec's, the terminal console_terminal_spec's.
+-- The console's engine, driven as by a host: its inputs and outputs. console_spec tests the program
+-- around it, console_terminal_spec the terminal.
 local support = require "support"
 local rg = support.rg
 local console = require "regolith.console"
@@ -15,7 +15,7 @@ local function new(options)
   return console.new(given)
 end
 
--- Feeds each line, and returns what was said to the last one.
+-- Feeds each line, and returns the output for the last one.
 local function ask(c, ...)
   for _, line in ipairs { ... } do
     said, complained = {}, {}

@@ -1,10 +1,9 @@
--- The program `regolith`, as it is built: options, prompt, commands, and what it says to mistakes.
--- That it does what `luajit` does, word by word, and runs from where it is installed,
--- tests/install/check compares.
+-- The program `regolith` in the build folder: options, prompt, commands, and messages for mistakes.
+-- tests/install/check compares it with `luajit`, word by word, and runs it where it is installed.
 local folder = os.getenv "RG_LIBRARY" and os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$"
 local program = folder and folder .. "/bin/regolith"
 
--- What a shell command says, and its exit code.
+-- Returns the output of a shell command, and its exit code.
 local function shell(command)
   local pipe = io.popen(("{ %s; } 2>&1; echo \" exit $?\""):format(command))
   local text = pipe:read "*a"
@@ -197,7 +196,7 @@ print(pcall(half, 1, 2))
       assert.matches("in main chunk", frames(what))
     end
     assert.matches("in function 'init'", frames("options", "RG_TRACE=1"))
-    -- luajit leaves none out: there are none
+    -- luajit omits no frames: there are none
     local plain = "\n\t[C]: in function 'half'\nframes.lua:7: in main chunk\n\t[C]:"
     assert.equal(plain, frames("kernel", "", "luajit"))
     assert.equal(frames("index"), (frames("index", "", "luajit"):gsub(
@@ -257,9 +256,8 @@ print(pcall(half, 1, 2))
     assert.matches("prompt%(1%):1: .*\nhint: ", (run("-i", "n += 1\\n")))
   end)
 
-  -- Runs commands of a shell beside the program that they start as $p, whose output is in $said.
-  -- Each waits for what shows that the one before has had its effect, for as long as a busy machine
-  -- may need.
+  -- Runs shell commands alongside the program that they start as $p, whose output is in $said. Each
+  -- waits until the effect of the previous one is visible, for as long as a busy machine may need.
   local function beside(commands)
     local text = [[
       said=$1; trap 'kill -9 $p 2>/dev/null' EXIT
@@ -308,7 +306,8 @@ print(pcall(half, 1, 2))
       [> 8\n]*> \n$", said)
   end)
 
-  -- What a script says that prints `on`, runs `body`, and gets Ctrl-C once it does; its exit code.
+  -- Returns the output and the exit code of a script that prints `on`, runs `body`, and gets
+  -- Ctrl-C.
   local function interrupted(body)
     local path = script("long.lua", "local rg = require 'regolith' print 'on' io.flush() " .. body)
     return beside(([['%s' '%s' >"$said" 2>&1 & p=$!

@@ -14,7 +14,7 @@ describe("the prompt on a terminal #compiled", function()
     local environment = { TERM = "xterm-256color", NO_COLOR = "1", COLORTERM = false,
       RG_HISTORY = history }
     for name, value in pairs(given.environment or {}) do environment[name] = value end
-    -- on a busy machine any input may be one whose time is told
+    -- on a busy machine, the time of any input may be reported
     running = pty.start({ program, unpack(words or {}) }, { environment = environment,
       columns = given.columns or 60, rows = given.rows or 12,
       hides = "\n[1-9][%d.]* m?s%f[:\n][^\n]*" })
@@ -29,8 +29,8 @@ describe("the prompt on a terminal #compiled", function()
     assert(p:settle(before), p.screen:text())
   end
 
-  -- Types what runs for ever, waits until it does, presses Ctrl-C, and says how long it computed
-  -- until the next prompt came.
+  -- Types an endless command, waits until it runs, presses Ctrl-C, and returns how long it computed
+  -- until the next prompt.
   local function stop(p, line)
     local before = p:prompts()
     p:type("io.write 'goes on\\n' io.flush() " .. line .. "\r")

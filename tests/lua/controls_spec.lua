@@ -1,4 +1,4 @@
--- What one can drag in windows: controls take events and give a picture, whatever shows it.
+-- Controls in windows: they receive events and give a picture, however that is shown.
 package.path = "tests/support/?.lua;" .. package.path
 local support = require "support"
 local failure = support.failure

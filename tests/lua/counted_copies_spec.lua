@@ -1,5 +1,5 @@
--- counted_copies_spec.lua - counted arrays that tasks of a GPU have copies of: what is seen is what
--- was written last, by whomever.
+-- counted_copies_spec.lua - counted arrays of which tasks of a GPU have copies: every reader sees
+-- the last write, whoever made it.
 local rg = require "regolith"
 
 local N = 1000
@@ -158,7 +158,7 @@ describe("a counted array #compiled", function()
   end)
 end)
 
--- By the driver that executes PTX, which counts.
+-- With the driver that executes PTX, which counts copies.
 describe("a copy of a counted array on a GPU #ptx", function()
   local ffi = require "ffi"
   local PAGE, FEW = 65536, 4096 -- bytes that move for one element; of a launch itself

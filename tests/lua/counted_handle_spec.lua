@@ -1,4 +1,4 @@
--- counted_handle_spec.lua - counted arrays as Lua has them: rg.zeros, rg.list, what kernels return.
+-- counted_handle_spec.lua - counted arrays in Lua: rg.zeros, rg.list, results of kernels.
 local support = require "support"
 local rg = support.rg
 
@@ -270,7 +270,7 @@ describe("a struct that holds arrays #compiled", function()
   end)
 end)
 
--- Each is a line that makes 16 MiB of which only Lua's collector knows that nobody needs them.
+-- Each line makes 16 MiB of garbage, of which only Lua's collector knows that it is garbage.
 local makers = {
   ["rg.array"] = "rg.array(rg.f32, 2 ^ 22)[k] = 1",
   ["rg.zeros"] = "rg.zeros(rg.f32, 2 ^ 22)[k] = 1",

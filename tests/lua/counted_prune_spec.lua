@@ -1,5 +1,5 @@
--- counted_prune_spec.lua - how many references three sample kernels count when they run, with the
--- pass `refcounts` and without. Runtimes that check count them exactly.
+-- counted_prune_spec.lua - the reference counting that three sample kernels execute, with the pass
+-- `refcounts` and without. Checked runtimes report the exact numbers.
 local support = require "support"
 
 local examples = "examples/"
@@ -92,7 +92,7 @@ local function treecode(rg)
   return table.concat(said)
 end
 
--- What it returns, and how often it acquires.
+-- Returns its result, and the number of acquires.
 local function counted(sample)
   local rg = support.rg.new { allocations = "check", threads = 2 }
   local results = { sample(rg) }

@@ -1,12 +1,12 @@
--- counted_spec.lua - counted arrays in kernels: rg.zeros, rg.list, and when they end. Each kernel
--- must leave as many allocations as there were.
+-- counted_spec.lua - counted arrays in kernels: rg.zeros, rg.list, and their lifetime. Each kernel
+-- must free all that it allocates.
 local support = require "support"
 local rg = support.rg
 
 local is_lua = os.getenv "RG_ARCH" == "lua"
 local counts = pcall(function() return rg.allocations() end)
 
--- What the kernel returns; it frees what it makes, error or not.
+-- Returns the kernel's results, and checks that it frees what it makes, also after an error.
 local function run(text, env, ...)
   collectgarbage() -- what others left is freed before; a call may begin the collector again
   collectgarbage()
@@ -311,7 +311,7 @@ describe("a list", function()
   end)
 end)
 
--- What the pass `array_descriptors` takes for places, but for a GPU.
+-- Loops whose accesses the pass `array_descriptors` turns into places, except on a GPU.
 describe("an array that no iteration makes grow", function()
   it("gives the same if one loop has it under two names #compiled", function()
     local k = rg.kernel [=[function(a: array(i32), b: array(i32), n: i32)

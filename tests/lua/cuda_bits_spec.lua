@@ -1,8 +1,8 @@
--- What a GPU computes beside what this processor does, to the last bit: both run one source of
--- mathematics (llvm_bc/maths_*.h), contract nothing and flush no denormal number unless a kernel
--- asks for fast_math. That source is held against the C library's long double by
--- tests/llvm_bc/maths_test.c; beside f64 of this machine it is once more here. Runs where
--- RG_ARCH=cuda says that there is a GPU, or the driver that executes PTX.
+-- Compares the results of a GPU with those of this processor, to the last bit: both run one source
+-- of mathematics (llvm_bc/maths_*.h), contract nothing and flush no denormal number unless a kernel
+-- uses fast_math. tests/llvm_bc/maths_test.c compares that source with the C library's long double;
+-- here it is also compared with this machine's f64. Runs if RG_ARCH=cuda states that there is a
+-- GPU, or the driver that executes PTX.
 local ffi = require "ffi"
 local support = require "support"
 local rg = support.rg

@@ -1,9 +1,9 @@
--- Arch "cuda" as a script meets it, with the driver of the tests that executes PTX (tests/cuda), in
--- a process of its own for each test: what is there, what is not, and what happens when the driver
--- fails. The other specs run on it as a whole: tests/run.
+-- Arch "cuda" as used by a script, with the test driver that executes PTX (tests/cuda), in one
+-- process per test: available and missing features, and failures of the driver. tests/run also runs
+-- the other specs on it.
 local driver = require("support").cuda_driver
 
--- What a script prints, with more in its environment ("PTX_DEVICES=0").
+-- Returns the output of a script, with further environment variables ("PTX_DEVICES=0").
 local function run(environment, text)
   local path = os.tmpname()
   local file = assert(io.open(path, "w"))
@@ -17,7 +17,7 @@ local function run(environment, text)
   return (answer:gsub("%s+$", ""):gsub("\t", " "):gsub(path:gsub("%p", "%%%0"), "script"))
 end
 
--- The sentence that asking for a GPU ends in.
+-- Returns the message of a failed request for a GPU.
 local function refusal(environment)
   return run(environment, [[
     local ok, e = pcall(rg.init, { arch = "cuda" })
@@ -25,8 +25,8 @@ local function refusal(environment)
   ]])
 end
 
--- The bytes that a script's part between "begin" and "over" copies on a GPU, of copies whose line
--- goes on as `way` has it; what the script prints is the same on both archs.
+-- Returns the bytes that a script copies on a GPU between "begin" and "over", by copies whose log
+-- line matches `way`; the script must print the same on both archs.
 local function moved_alike(text, way)
   local function lines(answer)
     return (answer:gsub("[^\n]*device: [^\n]*\n?", ""):gsub("begin\n", ""):gsub("over\n", "")
@@ -1073,7 +1073,7 @@ describe("arch cuda #compiled #cpu", function()
       end
     end)
 
-    -- Calls of the driver per turn that start something, in a second launch of so many turns.
+    -- Counts calls of the driver that start work, per iteration, in a second launch of that many.
     local function calls(environment, call, count)
       local said = run(environment .. " PTX_TRACE=1", loops .. ([[
         %s(%d)
@@ -1336,7 +1336,7 @@ describe("arch cuda #compiled #cpu", function()
       said)
   end)
 
-  -- One call of the driver fails; who tries again finds everything as if it had not.
+  -- One call of the driver fails; after another try everything is as if it had not failed.
   it("has the same results, whichever call of the driver fails once", function()
     local folder = os.tmpname()
     os.remove(folder)
@@ -1462,7 +1462,7 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
-  -- Of four arrays that go, the pages serve two that are twice as large: holes are addresses.
+  -- Pages of four freed arrays are reused by two of twice the size: holes cost only addresses.
   it("has an arena for large blocks, whose memory moves to where it is needed", function()
     local text = [[
       rg.init { arch = "cuda" }

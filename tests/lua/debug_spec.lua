@@ -1,5 +1,5 @@
--- debug_spec.lua - debug = true: mistakes that a release lets pass are errors of the launch, with
--- what, where, and in which iteration; and correct kernels run as without.
+-- debug_spec.lua - debug = true: mistakes that are ignored otherwise become errors of the launch,
+-- with description, place and iteration; and correct kernels run as without it.
 local support = require "support"
 local rg, failure = support.rg, support.failure
 

@@ -93,11 +93,11 @@ local text = [[function(m)
   return R, P, U, D, V, s, w, W, Q, T, L, H, I
 end]]
 
--- luassert's own take most of the time.
+-- luassert's own assertions would take most of the time.
 local function expect(condition, what) return condition or error(what) end
 
--- Holds every decomposition of m against its equation, in doubles; deviations are at most 64 units
--- of rounding, of the largest number.
+-- Checks every decomposition of m by its equation, in doubles; deviations are at most 64 units of
+-- rounding of the largest number.
 local function check(n, kernel, unit, m, largest)
   local Double = rg.mat(n, n, rg.f64)
   local function wide(a) return Double(unpack(list_of(n, function(i, j) return a[i][j] end))) end

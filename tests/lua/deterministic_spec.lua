@@ -5,8 +5,8 @@ local rg = support.rg
 
 local n = 100000
 
--- A sum of a local, sums into shared elements, a list's order, and what a sum over cells gives that
--- were activated in parallel; as text with all digits.
+-- Returns, as text with all digits: a sum of a local, sums into shared elements, the order of a
+-- list, and a sum over cells that were activated in parallel.
 local function results(threads)
   local own = rg.new { deterministic = true, threads = threads }
   local x, sums, total = own.field(rg.f32, n), own.field(rg.f32, 16), own.field(rg.f32)

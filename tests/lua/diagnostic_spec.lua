@@ -1,11 +1,11 @@
--- What a failed compile says besides its first error: all the others in the order of the text,
--- without those that follow from one already said, and notes on each.
+-- What a failed compile reports besides its first error: all other errors in the order of the text,
+-- without those that follow from another one, and the notes of each.
 local support = require "support"
 local rg, failure = support.rg, support.failure
 
 local x, y = rg.field(rg.i32, 8), rg.field(rg.f32, 8)
 
--- The text without its `^`s, and the places where they stood: "line:column".
+-- Returns the text without its `^`s, and their places: "line:column".
 local function unmark(text)
   local places, line, column, plain = {}, 1, 0, {}
   for c in text:gmatch "." do
@@ -26,7 +26,7 @@ local function compile(text, captures, ...)
   return failure(function() rg.kernel(text, captures)(unpack(arguments)) end)
 end
 
--- There is an error at every `^` and at no other place, with these codes.
+-- Checks that there are errors with these codes at every `^`, and nowhere else.
 local function expect(codes, text, captures, ...)
   local plain, places = unmark("\n" .. text)
   local failed = compile(plain:sub(2), captures, ...)

@@ -1,6 +1,6 @@
--- docs_spec.lua - the site of the documentation (lua/package/docs): that its links lead somewhere,
--- that the search finds names, and how `regolith docs` opens it. Pending without cmark-gfm, and the
--- search without a browser.
+-- docs_spec.lua - the site of the documentation (lua/package/docs): its links have targets, its
+-- search finds names, and `regolith docs` opens it. Pending without cmark-gfm; the search is
+-- pending without a browser.
 local root = io.popen "pwd":read "*l"
 local api = dofile "lua/library/api.lua"
 

@@ -1,15 +1,15 @@
 local support = require "support"
 local rg, failure = support.rg, support.failure
 
--- After every failure, a right computation in the same runtime.
+-- After every failure, the same runtime must compute correctly.
 local function is_fine()
   local x = rg.field(rg.i32, 16)
   rg.kernel(function() for i in rg.range(16) do x[i] = 3 * i end end)()
   assert.equal(45, x[15])
 end
 
--- The failure of a kernel given as text: at its creation, or at its first launch. The `^` in `text`
--- marks where the caret stands: it is taken out.
+-- Returns the failure of a kernel given as text, at its creation or at its first launch. The `^` in
+-- `text` marks the expected place of the caret, and is removed.
 local function failure_of(text, captures, ...)
   local before = text:match "^(.-)%^"
   local arguments = { ... }

@@ -1,5 +1,5 @@
--- kernel:explain() says for every loop and access, by source line, what became of it; the lint
--- names what is only nearly an update.
+-- kernel:explain() describes, by source line, how every loop and access was compiled; the lint
+-- reports assignments that are almost updates.
 local support = require "support"
 local rg, sparse = support.rg, support.sparse
 

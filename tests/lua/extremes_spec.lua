@@ -1,4 +1,4 @@
--- extremes_spec.lua - the ends of integer types, and trees with more cells than 32 bits count.
+-- extremes_spec.lua - the limits of integer types, and trees with more than 2^32 cells.
 -- (behaviours 90 and 91 of Taichi's tests) luacheck: ignore 512
 local support = require "support"
 local rg, failure = support.rg, support.failure

@@ -1,4 +1,4 @@
--- Memory that fails once, at every place where it can.
+-- Allocations that fail once, at every place where they can.
 describe("a failed allocation", function()
   it("is an error wherever it happens, and the same process computes right afterwards", function()
     local whole = 0
@@ -19,7 +19,7 @@ describe("a failed allocation", function()
   end)
 end)
 
--- RG_STRESS=fail_assert_in_..: an assertion of the core that fails once.
+-- RG_STRESS=fail_assert_in_..: one assertion of the core fails once.
 describe("an assertion of the core that fails #compiled", function()
   local script = [[
     local rg = require "regolith"

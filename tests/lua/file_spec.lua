@@ -58,7 +58,7 @@ for name, count, properties in elements:
         if n < 2: print(*row)
 print('left', len(body) - at)]==]
 
--- Every writer of files, by the ending of what it writes.
+-- Every function that writes files, by file extension.
 local function writers()
   local x, cube, v = rg.field(rg.f32, 40, 40), rg.field(rg.f32, 12, 12, 12), rg.field(rg.vec3, 99)
   for i = 0, 39 do for j = 0, 39 do x[i][j] = math.sin(i * 77 + j * 1.7) end end
@@ -231,7 +231,7 @@ describe("rg.mesh", function()
     assert.equal("4 0 0", table.concat(origin, " "))
   end)
 
-  -- Is every edge of a triangle met by one in the other direction?
+  -- Does every edge of a triangle have a counterpart in the other direction?
   local function is_closed(m)
     local edges, closed = {}, true
     for t = 0, m.triangle_count - 1 do

@@ -1,6 +1,6 @@
 -- Lua's collector runs `__gc` wherever something is allocated, also inside our calls, and a
--- script's finalizer may call us again. Each test is a process of its own, with a small heap: a
--- collector that never stops is slow in this one.
+-- script's finalizer may call the module again. Each test is a process of its own with a small
+-- heap, since a collector that never stops would be slow in this one.
 local function run(program)
   local pipe = io.popen(program .. " 2>&1")
   local answer = pipe:read "*a"
@@ -88,7 +88,7 @@ describe("a finalizer that calls the module", function()
         local ok, err = pcall(f, ...)
         return ok and "ok" or type(err) == "table" and err.code or tostring(err)
       end
-      -- cdata are finalized in no order that holds: each of many may be before or after its handles
+      -- cdata are finalized in an unspecified order: some may be finalized before their handles
       local allowed = { ok = true, ["argument.invalid"] = true, ["handle.destroyed"] = true,
         ["tree.fixed"] = true }
       local seen = {}
@@ -103,7 +103,7 @@ describe("a finalizer that calls the module", function()
       end
       print "done"
     ]]
-    -- what is freed reads as something else
+    -- freed memory reads as something else
     for _ = 1, 4 do assert.equal("done", run_text(text, "env MALLOC_PERTURB_=165 ")) end
   end)
 
@@ -124,7 +124,7 @@ describe("a finalizer that calls the module", function()
       for _, walk in ipairs(walks) do walk() end
       local values, refusals = 0, 0
       local function continue()
-        -- what is freed, and given to somebody else, reads as true
+        -- freed memory that is in use again reads as true
         for size = 16, 4096, 16 do ffi.fill(ffi.C.malloc(size), size, 1) end
         for _, walk in ipairs(walks) do
           local ok, failure = pcall(walk)

@@ -1,8 +1,7 @@
 -- Random kernels that make arrays, in runtimes that must agree about them: compiled, with checks,
--- without the passes that move arrays to the frame, that drop counts and that make places of
--- elements, and as Lua text. RG_SEED
--- chooses them, RG_FUZZ_KERNELS how many; a failure shows the seed and the smallest kernel that
--- still fails.
+-- without the passes that move arrays to the frame, remove reference counting and turn elements
+-- into places, and as Lua text. RG_SEED is the first seed, RG_FUZZ_KERNELS the number of kernels; a
+-- failure shows the seed and the smallest kernel that still fails.
 package.path = "tests/support/?.lua;" .. package.path
 local support = require "support"
 local rg = support.rg

@@ -1,6 +1,6 @@
--- Examples of the gallery, very small, on a GPU beside the processor: that they end in the same
--- checksum. As they are, tests/examples/check runs all of them on the processor. Runs where
--- RG_ARCH=cuda says that there is a GPU, or the driver that executes PTX.
+-- Very small versions of the examples must have the same checksum on a GPU and on the processor.
+-- tests/examples/check runs all of them on the processor in full size. Runs if RG_ARCH=cuda states
+-- that there is a GPU, or the driver that executes PTX.
 if os.getenv "RG_ARCH" ~= "cuda" then return end
 
 -- Their second argument: pixels, points, beads, rounds.

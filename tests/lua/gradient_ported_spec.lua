@@ -1,5 +1,5 @@
--- gradient_ported_spec.lua - what Taichi's own tests of reverse and forward mode expect, said here:
--- the same values, by launches that Taichi's users would write.
+-- gradient_ported_spec.lua - Taichi's own tests of reverse and forward mode, ported: the same
+-- values from launches that correspond to those of Taichi.
 local support = require "support"
 local rg = support.rg
 

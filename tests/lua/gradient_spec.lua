@@ -1,5 +1,5 @@
 -- gradient_spec.lua - derivatives of kernels and of simulations, compared with central differences
--- in f64 (rg.check_gradient), and with values that one can work out.
+-- in f64 (rg.check_gradient), and with values derived by hand.
 local support = require "support"
 local rg = support.rg
 
@@ -25,7 +25,7 @@ local function assert_gradient(loss, f, list, limit)
   assert.is_true(report.count > 0)
 end
 
--- The text of a loop's body, of which x, y, loss, n and what else is captured are known.
+-- Makes a kernel from a loop's body, which may use x, y, loss, n and further captures.
 local function assert_body(body, n, input, captures)
   local x, y, loss = fields(n or 8, input)
   captures = captures or {}

@@ -5,7 +5,7 @@ local support = require "support"
 local blocks = require "growing_blocks"
 local rg = support.rg
 
--- What rank 0 prints; nothing else may be said.
+-- Returns the output of rank 0; there may be no other output.
 local function result(ranks, script, environment)
   local lines, code = support.run_ranks(ranks, script, { environment = environment })
   assert.are.equal(0, code, table.concat(lines, "\n"))

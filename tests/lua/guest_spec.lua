@@ -1,5 +1,5 @@
--- What a Lua program and its host may take for granted of a module they load: it is a guest in
--- their process. Each test is a process of its own, as the module is already here.
+-- What a Lua program and its host may expect of a module that they load: it is a guest in their
+-- process. Each test is a process of its own, as this one has already loaded the module.
 local function run(text, program)
   local path = os.tmpname()
   local file = assert(io.open(path, "w"))

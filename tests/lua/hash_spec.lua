@@ -487,7 +487,7 @@ describe("a hash in cells of a bitmasked node", function()
   end)
 end)
 
--- Reads and writes of cells at scattered indices, under a condition, by iterations side by side.
+-- Conditional reads and writes of cells at scattered indices by vectorised iterations.
 describe("vectorised iterations in a hash", function()
   local kinds = { ["below the root"] = function() return rg.root:hash "ij" end,
                   ["below a node"] = function() return rg.root:pointer("i", 64):hash "j" end,
@@ -549,8 +549,8 @@ describe("a hash without memory left", function()
   end)
 end)
 
--- Bodies over the cells i, j of c: f32, in the leaves of a hash, 4 x 8; r is beside it; f: f32 in
--- those of another one, of which every second is there, g: f32 in those of a third, few of them.
+-- Bodies over the cells i, j of c: f32, in the 4 x 8 leaves of a hash; r is in the same leaves; f:
+-- f32 is in those of another hash, which has every second leaf, g: f32 in a third, which has few.
 local across = {
   ["a finer grid"] = "r[i][j] = f[2 * i][2 * j] + f[2 * i + 1][2 * j] * f[2 * i][2 * j + 1]",
   ["a coarser grid"] = "r[i][j] = f[i // 2][j // 2] + c[i][j]",

@@ -1,4 +1,4 @@
--- The natural text of a 7-point stencil, as examples/heat.lua has it: what must become of it.
+-- The plain text of a stencil, as in examples/heat.lua, and the code that it must compile to.
 local rg = require "regolith"
 
 describe("the step of heat.lua", function()

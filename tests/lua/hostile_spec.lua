@@ -1,6 +1,6 @@
--- hostile_spec.lua - files that anybody may have altered: every reader takes them, or says in one
--- sentence why it does not. No error is raw, and none asks for memory that the file does not have.
--- RG_HOSTILE is how many altered files of each kind there are; `tests/run --fuzz` takes many.
+-- hostile_spec.lua - altered files: every reader accepts them, or reports in one sentence why it
+-- does not. No error is raw, and no reader allocates more memory than the file can need. RG_HOSTILE
+-- is the number of altered files of each kind; `tests/run --fuzz` uses many.
 local support = require "support"
 local rg = support.rg
 local ffi, lib = require "ffi", require "regolith.lib"

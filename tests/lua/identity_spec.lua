@@ -1,5 +1,4 @@
--- identity_spec.lua - which launches share a compiled kernel, and that what shares one is right.
--- (Checks 18 and 62.)
+-- identity_spec.lua - which launches share a compiled kernel, and that their results are right.
 local support = require "support"
 local rg = support.rg
 

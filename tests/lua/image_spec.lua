@@ -82,7 +82,7 @@ describe("rg.image.write", function()
     assert.equal(2, number(file_bytes(path), 21))
   end)
 
-  -- What an independent reader finds: width, height, colour type, and bytes of pixels.
+  -- Returns what an independent reader finds: width, height, colour type, and bytes of pixels.
   local function decoded(name)
     local pipe = io.popen(([[python3 - '%s' 2>&1 <<'END'
 import struct, sys, zlib

@@ -120,7 +120,7 @@ end
 
 local names = { "x", "z", "d", "b", "v", "y", "c", "e", "h", "w", "t" }
 
--- What a launch leaves, as text.
+-- Returns the contents of all fields after a launch, as text.
 local function outcome(body, n)
   rg.seed(5)
   local f, args = fields(n), {}
@@ -155,7 +155,7 @@ describe("vectorised iterations #compiled", function()
   end
 end)
 
--- Bodies in which one of two neighbouring positions has an effect, and others that look alike.
+-- Bodies in which every second position has an effect, and others that look similar.
 -- a, f: read; b: written; a is also updated from its neighbours of the other colour.
 local every_second = {
   red_black = { [=[if (i + j) % 2 == colour then

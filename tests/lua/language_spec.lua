@@ -1,6 +1,5 @@
--- language_spec.lua - what a user of Lua, and one who comes from Taichi, takes for granted of the
--- language of kernels. T: behaviours 72 to 91 of Taichi's tests; L: checks of what Lua users
--- expect.
+-- language_spec.lua - what users of Lua and of Taichi expect of the kernel language. T: behaviours
+-- 72 to 91 of Taichi's tests; L: expectations of Lua users.
 -- luacheck: globals nobody, ignore 512 411 421 431
 local support = require "support"
 local rg, failure = support.rg, support.failure

@@ -1,4 +1,5 @@
--- large_spec.lua - programs of a size that generators write: right, or refused with a sentence.
+-- large_spec.lua - programs as large as those of generators: they work, or are refused with a
+-- message.
 local support = require "support"
 local rg, failure = support.rg, support.failure
 

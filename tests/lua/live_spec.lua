@@ -219,7 +219,7 @@ describe("a script that is run again", function()
   end)
 end)
 
--- Says words when they hold, each once. Lines that end with --1, --2 and --3 are changed.
+-- Prints each word once when its condition holds. Lines that end with --1, --2 and --3 are edited.
 local script = [[
 local rg = require "regolith"
 local tool = require "live_tool"

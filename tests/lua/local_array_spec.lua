@@ -5,7 +5,7 @@ local rg = support.rg
 
 local n = 70 -- no multiple of the lanes
 
--- What the body, which computes `r` of `i`, gives for each i.
+-- Returns the results of the body, which computes `r` from `i`, for each i.
 local function each(body, captures, result, head)
   local out = rg.field(result or rg.i32, n)
   captures = captures or {}
@@ -21,7 +21,7 @@ local function expect(f, list)
   for i = 0, n - 1 do assert.equal(f(i), list[i], "of iteration " .. i) end
 end
 
--- How many of a binary tree's nodes a walk with a stack meets, which halves its number.
+-- The number of nodes of a binary tree that a walk with a stack visits.
 local function met(i)
   local stack, count = { i % 9 + 3 }, 0
   while #stack > 0 do
@@ -335,7 +335,7 @@ describe("an array that one iteration makes", function()
       r = rg.i32(s[i % 6])]]))
   end)
 
-  -- How many blocks of the heap a launch makes; checks its results.
+  -- Returns the number of heap blocks that a launch allocates; checks its results.
   local function blocks_made(length)
     local own = rg.new { allocations = true }
     local out = own.field(own.i32, n)

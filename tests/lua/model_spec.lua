@@ -78,7 +78,7 @@ local function activate(level, at)
   end
 end
 
--- The cell of a pointer or bitmasked level goes, with all below it.
+-- Deactivates the cell of a pointer or bitmasked level, with all below it.
 local function deactivate(tree, level, at)
   local wanted = key(level, at)
   local function is_below(lower, there)
@@ -185,7 +185,7 @@ local function add_fields(tree, level, count)
   end
 end
 
--- A chain of levels, with a branch and fields on the way now and then.
+-- A chain of levels, sometimes with a branch and fields in between.
 local function random_tree()
   local tree = { root = rg.tree(), levels = {}, fields = {} }
   local level
@@ -296,7 +296,7 @@ function steps.gather(tree)
   end
 end
 
--- Updates of shifted cells: they activate. Some run out of the shape; most trees ask first.
+-- Updates of shifted cells, which activate them. Some are out of bounds; most trees test first.
 function steps.scatter(tree)
   local field = pick(tree.fields)
   local level, shift, by = field.level, random_shift(field.level), random(1, 3)
@@ -366,7 +366,7 @@ function steps.clear(tree)
   for _, at in ipairs(active_cells(level)) do deactivate(tree, level, at) end
 end
 
--- What happens after it was saved is undone; nothing else changes.
+-- Loading undoes what happened after the save, and changes nothing else.
 function steps.save_and_load(tree)
   local path, things = os.tmpname(), { tree = tree.root }
   for k, field in ipairs(tree.fields) do things["x" .. k] = field.handle end

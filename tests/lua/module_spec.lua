@@ -1,5 +1,5 @@
--- module_spec.lua - kernels that are built ahead of time: what a module holds, what opening it
--- gives, and what it refuses.
+-- module_spec.lua - kernels that are compiled ahead of time: the contents of a module, opening it,
+-- and what it refuses.
 local rg = require "regolith"
 local ffi = require "ffi"
 local support = require "support"
@@ -7,7 +7,7 @@ local failure = support.failure
 
 local folder
 
--- What a script prints, in a process that has no compiler, or an environment of its own.
+-- Returns the output of a script, in a process without a compiler, or with its own environment.
 local function run(environment, text)
   local path = os.tmpname()
   local file = assert(io.open(path, "w"))

@@ -7,7 +7,7 @@ local function run(ranks, script, environment)
   return support.run_ranks(ranks, script, { mpi = true, environment = environment })
 end
 
--- All ranks assert what the script says.
+-- Runs the script, whose assertions must hold on all ranks.
 local function holds(ranks, script, environment)
   local lines, code = run(ranks, script, environment)
   assert.are.same({}, lines)

@@ -1,5 +1,5 @@
--- Questions whether cells around the visited one are active, in loops over active cells: bits of
--- words, made once per row, beside what the host knows of each cell.
+-- Tests whether cells around the visited one are active, in loops over active cells: bits of words,
+-- made once per row, are compared with the host's look-up of each cell.
 local support = require "support"
 local rg = support.rg
 

@@ -17,7 +17,7 @@ end
 
 local function distance(a, b) return (b - a):norm() end
 
--- What every particle should find, by looking at all.
+-- The expected neighbours of every particle, found by trying all pairs.
 local function by_all(pos, n, radius)
   local counts, sums = {}, {}
   for i = 0, n - 1 do

@@ -1,12 +1,12 @@
--- What somebody new types wrongly, and the hint that answers it.
+-- Typical mistakes of newcomers, and the hints that they get.
 local support = require "support"
 local rg, failure = support.rg, support.failure
 
 local x, y, v = rg.field(rg.i32, 8), rg.field(rg.f32, 8, 8), rg.field(rg.vec2, 8)
 local grid = { size = 4, nested = { alpha = 1 } }
 
--- Statements of a kernel over x, y, v, grid and `length`, and what the hint says; false: the
--- sentence says it all.
+-- Statements of a kernel over x, y, v, grid and `length`, and the text of the hint; false: the
+-- message needs none.
 local statements = {
   { "for i in x do end", "write x:active()" },
   { "for i in 8 do end", "write rg.range(8)" },

@@ -1,5 +1,5 @@
--- Loops over nodes: elements in the visited node are found directly, with the result of a look-up;
--- several nodes are visited side by side where that is cheaper.
+-- Loops over nodes: elements in the visited node are accessed directly, with the result of a
+-- look-up; several nodes are visited in lanes if that is cheaper.
 local support = require "support"
 local rg = support.rg
 

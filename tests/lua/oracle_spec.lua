@@ -4,7 +4,7 @@ local rg, failure = support.rg, support.failure
 
 local function runtime() return rg.new { arch = "lua" } end
 
--- How often each line of this file runs while `f` does.
+-- Counts how often each line of this file runs during `f`.
 local function lines_of(f)
   local own, lines = debug.getinfo(1, "S").source, {}
   support.interpreted(function()

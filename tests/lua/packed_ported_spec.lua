@@ -1,6 +1,6 @@
--- What Taichi's tests say of quantised types, with their values, in our types. They differ in this:
--- fixed ranges end at the largest number (Taichi's fixed(8, max 2) ends at 127 / 64), floats have a
--- sign, and an assignment of a fraction to an integer wants to know how it is rounded.
+-- Taichi's tests of quantised types, with their values, ported to our types. The differences: fixed
+-- ranges end at the largest number (Taichi's fixed(8, max 2) ends at 127 / 64), floats have a sign,
+-- and assigning a fraction to an integer requires explicit rounding.
 local support = require "support"
 local rg, failure = support.rg, support.failure
 

@@ -3,7 +3,7 @@ local rg, failure = support.rg, support.failure
 local oracle_packed = require "regolith.oracle.packed"
 
 
--- Numbers of all sizes, the ends of types, and their neighbours.
+-- Numbers of all sizes, the limits of types, and their neighbours.
 local function numbers(count)
   local list = { 0, 1, -1, 0.5, -0.5, 0.25, 1 / 3, 10.3, -3.3, 1124.4, 1e-6, -1e-6, 1e-30, 1e30,
     65504, 65536, 2 ^ -14, 2 ^ -15, 2 ^ -16, 2 ^ 15, -2 ^ 15, 1e38, math.huge, -math.huge, 0 / 0 }

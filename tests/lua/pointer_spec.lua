@@ -186,7 +186,7 @@ describe("two pointer levels", function()
       return s
     end)
     assert.equal(0, read(128 * 128 * 100))
-    -- on the launching side
+    -- in the host region
     assert.equal(0, rg.kernel(function() return x[128 * 128 * 77 + 5] end)())
     assert.equal(1, read(200 * block))
     assert.equal(640, visits(x))

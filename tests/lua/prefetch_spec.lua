@@ -1,5 +1,5 @@
--- prefetch_spec.lua - elements at computed places of large trees are fetched before their
--- iteration: nobody can tell, except by time.
+-- prefetch_spec.lua - elements at computed places of large trees are prefetched, which may change
+-- nothing but the time.
 local rg = require("support").rg
 
 local function touches(x, key, count, n)
@@ -79,7 +79,8 @@ describe("elements at computed places", function()
     end
   end)
 
-  -- What is found ahead is handed on to later groups of lanes, unless the loop changes cells.
+  -- Results of prefetching look-ups are used by later groups of lanes, unless the loop changes
+  -- cells.
   it("are read from large hashes by lanes of every number, where cells are absent, too", function()
     for _, t in ipairs { rg.f32, rg.f64 } do
       local x, y = rg.field(t), rg.field(t, 200)

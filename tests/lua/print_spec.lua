@@ -2,7 +2,7 @@
 local support = require "support"
 local rg, failure, printed = support.rg, support.failure, support.printed
 
--- What `print` of a text kernel shows for the arguments in `text`.
+-- Returns what `print` in a text kernel prints for the arguments in `text`.
 local function shown(text, captures)
   local lines, ok, e = printed(rg.kernel(("function() print(%s) end"):format(text), captures))
   if not ok then error(e, 0) end

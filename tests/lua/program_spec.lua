@@ -37,7 +37,7 @@ function integers.assigned(scope)
   return ("bit.band(%s, 4095)"):format(integers.value(scope, random(1, 3)))
 end
 
--- IEEE has one answer for each of these.
+-- IEEE defines one result for each of these.
 local floats = {}
 
 function floats.leaf(scope)
@@ -133,7 +133,7 @@ local function program(kind)
     .. "x[i] = a\ny[i] = b\nz[i] = c\n"
 end
 
--- What Lua makes of it.
+-- The result in plain Lua.
 local function in_lua(text, n, x, y, z)
   local chunk = assert(loadstring(("local n, x, y, z, rg = ...\nfor i = 0, n - 1 do\n%send"):format(
     text)))

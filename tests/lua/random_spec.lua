@@ -1,6 +1,6 @@
 -- random_spec.lua - rg.random, rg.randn, math.random in kernels and outside: what they draw, that
--- nothing but seed and program decides it, and a battery of statistics. The same expectations hold
--- for arch = "lua", whose numbers are the same.
+-- only the seed and the program determine it, and statistical tests. The same expectations hold for
+-- arch = "lua", whose numbers are the same.
 local support = require "support"
 local random = require "regolith.random"
 local rg, failure = support.rg, support.failure
@@ -11,7 +11,7 @@ local function text_of(x)
   return table.concat(list, " ")
 end
 
--- What `body`, which sets x[i], leaves in a field of `n` elements of type T after a seed.
+-- Returns a field of `n` elements of type T after running `body`, which sets x[i], with a seed.
 local function drawn(T, n, body, seed)
   local x = rg.field(T, n)
   rg.seed(seed or 1)
@@ -257,7 +257,7 @@ describe("random numbers outside kernels", function()
 end)
 
 -- -- statistics ----------------------------------------------------------------------------------
--- Of fixed seeds, so they pass always or never. Limits are five standard deviations or so.
+-- With fixed seeds, so they pass always or never. Limits are about five standard deviations.
 
 local n = os.getenv "RG_ARCH" == "lua" and 4000 or 100000
 
@@ -278,7 +278,7 @@ local function near(expected, value, deviation)
     ("%g is not near %g"):format(value, expected))
 end
 
--- Of counts that should be equal: how many deviations from what they should be.
+-- Returns the deviation of counts that should be equal, in standard deviations.
 local function chi_square(counts, cells)
   local total, sum = 0, 0
   for c = 0, cells - 1 do total = total + (counts[c] or 0) end

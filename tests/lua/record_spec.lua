@@ -6,7 +6,7 @@ local failure = support.failure
 
 local runtime = rg.new { default_float = "f64" } -- as Lua has it
 
--- A text `function(n) .. end` as a kernel and as Lua, for n of 0 to 7.
+-- Compares a text `function(n) .. end` as a kernel and as Lua, for n from 0 to 7.
 local function agrees(text, captures)
   captures = captures or {}
   captures.math, captures.ipairs, captures.unpack = math, ipairs, unpack

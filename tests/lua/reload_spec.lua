@@ -1,4 +1,4 @@
--- rg.reload: a module's file is run anew in a running program; what its fields hold stays.
+-- rg.reload: runs a module's file again in a running program; its fields keep their contents.
 local support = require "support"
 local rg = support.rg
 

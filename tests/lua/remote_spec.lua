@@ -1,4 +1,4 @@
--- A window in a browser: asked by a plain client, which speaks as the page does.
+-- A window in a browser, used by a plain client that sends the page's requests.
 local support = require "support"
 local rg, failure = support.rg, support.failure
 
@@ -135,7 +135,7 @@ describe("a window in a browser", function()
     assert.equal("ready\ndragged\nend\ttrue\n", answer)
   end)
 
-  -- The page's own script, in a JavaScript engine; what it fetches, this shell asks for.
+  -- Runs the page's own script in a JavaScript engine; this shell executes its requests.
   it("has a page that shows frames, and sends mouse and keys", function()
     if os.execute "command -v jsc >/dev/null" ~= 0 then
       pending "there is no jsc (libjavascriptcoregtk-4.0-bin)"
@@ -187,7 +187,7 @@ describe("a window in a browser", function()
 
   it("is shown by Chromium, which sends it keys", function()
     if os.execute "command -v chromium >/dev/null" ~= 0 then pending "Chromium is not there" end
-    -- The page is told of a key as if a person had pressed it.
+    -- The page receives a key as if a person had pressed it.
     local answer = run([[
       local page = require "regolith.remote.page"
       package.loaded["regolith.remote.page"] = page:gsub("</script>", "dispatchEvent(new \z

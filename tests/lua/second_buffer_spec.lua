@@ -1,5 +1,5 @@
--- Loops over active cells that read fields of another tree, whose leaves are of the same shape or
--- not, and may be absent where a leaf is visited: beside plain Lua.
+-- Loops over active cells that read fields of another tree, whose leaves may have another shape,
+-- and may be absent where a leaf is visited; compared with plain Lua.
 local support = require "support"
 local rg = support.rg
 

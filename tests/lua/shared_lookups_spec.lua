@@ -1,5 +1,5 @@
 -- shared_lookups_spec.lua - accesses around a computed place in a sparse tree share look-ups of
--- nodes: what they read, write and activate is what each alone would.
+-- nodes, and read, write and activate what separate accesses would.
 local support = require "support"
 local rg = support.rg
 
@@ -177,8 +177,8 @@ describe("accesses around a computed place", function()
   end)
 end)
 
--- Elements side by side are one vector for each particle, or two where a leaf ends between them;
--- by masks where the processor has them.
+-- Adjacent elements are one vector for each particle, or two if a leaf ends between them; with
+-- masks if the processor has them.
 local levels = { "x86-64-v3" }
 local has = support.processor_has
 if has "avx512f" and has "avx512vl" and has "avx512bw" then levels[2] = "x86-64-v4" end

@@ -5,7 +5,7 @@ local rg, failure = support.rg, support.failure
 local bytes_of = support.read_file
 local put_bytes = support.write_file
 
--- Everything that pairs shows of a field, as one text.
+-- All elements of a field that pairs visits, as one text.
 local function contents(x)
   local parts = {}
   for i, j, k in pairs(x) do

@@ -1,4 +1,5 @@
--- soak_spec.lua - memory stays flat: tests/support/soak.lua. RG_SOAK=100000 makes it a long look.
+-- soak_spec.lua - memory does not grow: tests/support/soak.lua. RG_SOAK=100000 makes it a long
+-- test.
 local rg = require "regolith"
 
 describe("a kernel that nobody holds", function()

@@ -1,5 +1,5 @@
--- What may become slow unnoticed, as counts that no other process changes: instructions per cell,
--- loops that are vector code without calls, lists made, bytes. Times are for tests/bench.
+-- Detects loops that became slow, by counts that other processes do not change: instructions per
+-- cell, vector code without calls, lists made, bytes. Times are measured by tests/bench.
 local instructions = require "tests.support.instructions"
 local support = require "support"
 
@@ -42,8 +42,8 @@ local function has_vector_loop(kernel)
   return false
 end
 
--- Rows: a kernel over 512 x 512 cells, its name, and the instructions per cell that it may take
--- with vectors of 256 bits: those of today and a fifth. Lower a bound when the kernel gets better;
+-- Rows: a kernel over 512 x 512 cells, its name, and the largest number of instructions per cell
+-- with vectors of 256 bits: today's number and a fifth. Lower a bound when the kernel gets better;
 -- add a row for every loop that has become vector code.
 local n, w = 512, 0.5
 local function periodic(f, i, j)
@@ -476,7 +476,7 @@ describe("a launch", function()
   end)
 end)
 
--- A process of its own: in this one LuaJIT may have given up compiling what many tests call.
+-- A process of its own, since LuaJIT may have given up compiling functions that many tests call.
 local rows_in_lua = [[
   package.path = "tests/support/?.lua;" .. package.path
   local instructions, rg = require "instructions", require "regolith"

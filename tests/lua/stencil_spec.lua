@@ -1,5 +1,5 @@
--- Small loops over offsets from a computed place: compiled with one check for all of them, they
--- mean what each access means.
+-- Small loops over offsets from a computed place are compiled with one check for all accesses, and
+-- must give the results of separate accesses.
 local rg = require("support").rg
 
 local extremes = { -2147483647 - 1, 2147483647, -2147483647, 2147483646, -3, -2, -1, 0, 1, 2, 3, 4,

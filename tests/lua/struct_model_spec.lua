@@ -1,6 +1,6 @@
--- struct_model_spec.lua - random structs in random places beside plain Lua tables: a declaration, a
--- tree and a list of steps come from a seed, kernels and Lua take the steps, a table per element
--- takes them, too. RG_SEED repeats; RG_STRUCTS=n makes n of them.
+-- struct_model_spec.lua - random structs in random places, compared with plain Lua tables: a seed
+-- determines a declaration, a tree and a list of steps, which kernels, Lua and a table per element
+-- execute. RG_SEED is the first seed; RG_STRUCTS=n makes n of them.
 local support = require "support"
 local rg = support.rg
 local random = math.random

@@ -1,5 +1,5 @@
--- Sums into a field that a loop only adds to: workers gather them apart, and the result is as if
--- they had not.
+-- Sums into a field that a loop only adds to: workers compute them in private copies, with the
+-- result of shared ones.
 local support = require "support"
 local rg = support.rg
 

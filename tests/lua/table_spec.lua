@@ -3,8 +3,8 @@ local rg, failure = support.rg, support.failure
 
 local function kernel(text, captures) return rg.kernel(text, captures or {}) end
 
--- Which of a table's entries a field says, for indices of each integer type, in a parallel loop
--- and alone.
+-- Reads table entries at indices from a field, for each integer type, in a parallel loop and in
+-- scalar code.
 local function entries_of(t, indices, type)
   local n = #indices
   local at, x = rg.field(type, n), rg.field(rg.f64, n)

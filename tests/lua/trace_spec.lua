@@ -235,8 +235,8 @@ describe("a wrong call of the module", function()
   end
 end)
 
--- Each function of the module and each method, with arguments of every wrong kind and number. Some
--- of these calls are right.
+-- Calls each function of the module and each method with arguments of every wrong kind and number.
+-- Some of these calls are correct.
 local wrong = {
   { n = 0 }, { n = 1 }, { n = 1, "a" }, { n = 1, {} }, { n = 1, print }, { n = 1, true },
   { n = 1, 0 / 0 }, { n = 1, 1e300 }, { n = 1, -1 }, { n = 1, 1.5 }, { n = 1, 5000000000LL },

@@ -3,7 +3,7 @@ local ffi = require "ffi"
 local support = require "support"
 local rg, failure = support.rg, support.failure
 
--- A runtime each launch of which is a trial.
+-- A runtime in which each launch is a trial.
 local function trying(options)
   return support.with_option("RG_TUNE", "always", function()
     local other = rg.new(options or { threads = 4 })
@@ -31,7 +31,7 @@ local function candidates_of(k)
 end
 
 local temporary = {}
--- A runtime that keeps what it compiles and finds out in a folder of its own.
+-- A runtime that stores its code and choices in a folder of its own.
 local function keeping(folder, options)
   return support.with_option("RG_CACHE", folder, function()
     local other = rg.new(options)

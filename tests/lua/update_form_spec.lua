@@ -1,5 +1,6 @@
--- update_form_spec.lua - every spelling of an update and every method that gives the old value, for
--- every type; what is only nearly an update; reductions of every operator, together, under
+-- update_form_spec.lua - every spelling of an update and every method that returns the old value,
+-- for every type; assignments that are almost updates; reductions of every operator, together,
+-- under
 -- conditions, steering loops. (behaviours 79 to 84 of Taichi's tests) luacheck: ignore 512
 local support = require "support"
 local rg, failure = support.rg, support.failure

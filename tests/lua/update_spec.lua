@@ -53,7 +53,7 @@ describe("updates that return the old value", function()
     end)
     run()
     assert.same({ 127, 773 }, { high[0], low[0] })
-    -- every value but the one that stays has been given back once
+    -- every value except the last one has been returned once
     local sum = 0
     for i = 0, 127 do sum = sum + seen[i] end
     assert.equal(127, sum)

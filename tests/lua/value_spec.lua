@@ -1,5 +1,4 @@
--- Vectors outside kernels, values that are known before a launch, and what is said to those that do
--- not fit.
+-- Vectors outside kernels, values that are known before a launch, and messages for invalid ones.
 local support = require "support"
 local rg, failure = support.rg, support.failure
 

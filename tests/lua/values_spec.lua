@@ -1,5 +1,5 @@
--- values_spec.lua - vectors of booleans and of many numbers, what is made of all numbers of one,
--- the bits and parts of numbers, transforms and quaternions: in kernels, and the same from Lua.
+-- values_spec.lua - vectors of booleans and of many numbers, reductions of vectors, the bits and
+-- parts of numbers, transforms and quaternions: in kernels, and the same from Lua.
 local support = require "support"
 local rg = support.rg
 local failure = support.failure

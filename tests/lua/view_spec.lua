@@ -21,7 +21,7 @@ local function count_calls(f, ...)
   return calls, traces
 end
 
--- The fewest of some attempts: where a trace begins is a matter of chance.
+-- The fewest of several attempts, since the start of a trace varies.
 local function calls_in_traces(f, ...)
   f(...)
   local fewest, all = math.huge, 0

@@ -1,4 +1,4 @@
--- warm_spec.lua - compiling ahead of the first launch: kernel:compile(..) and rg.warm.
+-- warm_spec.lua - compiling before the first launch: kernel:compile(..) and rg.warm.
 local support = require "support"
 local rg, failure = support.rg, support.failure
 

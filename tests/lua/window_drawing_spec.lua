@@ -575,7 +575,7 @@ describe("what is drawn", function()
   end)
 end)
 
--- A script that can push events of SDL: push(type, x or key, y, button).
+-- A script that can inject events of SDL: push(type, x or key, y, button).
 local with_events = [[
   local ffi = require "ffi"
   ffi.cdef "int SDL_PushEvent(void *event);"

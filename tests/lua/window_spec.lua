@@ -1,9 +1,9 @@
--- rg.window: with a stand-in for SDL2 that keeps what it is given; and with SDL2 itself, where it
--- is.
+-- rg.window: with a stub of SDL2 that records its arguments; and with SDL2 itself, if it is
+-- installed.
 local support = require "support"
 local rg, failure = support.rg, support.failure
 
--- Compiled by the test; writes each presented frame to a file, and says the events that it is told.
+-- Compiled by the test; writes each presented frame to a file, and prints the events that it gets.
 local stand_in = [==[
 #include <stdint.h>
 #include <stdio.h>
@@ -311,8 +311,8 @@ describe("rg.window", function()
     assert.equal("shown\n", answer)
   end)
 
-  -- On a display of its own: what is on the screen, and what a person's keys and mouse do. Not a
-  -- matter of kernels.
+  -- On a display of its own: the contents of the screen, and the effect of keys and mouse.
+  -- Independent of kernels.
   it("is on the screen, and receives keys and the mouse #compiled #cpu", function()
     for _, program in ipairs { "Xvfb", "xdotool", "ffmpeg" } do
       if os.execute(("command -v %s >/dev/null"):format(program)) ~= 0 then
@@ -342,7 +342,7 @@ describe("rg.window", function()
         if w:pressed "q" then w:capture("%s.png") w:close() end
       end
       print "end"]]):format(base))
-    -- each step waits until the script has said what the one before did
+    -- each step waits until the script has printed the effect of the previous one
     write(base .. ".sh", [[
       base=$1
       Xvfb -displayfd 3 -screen 0 200x150x24 -nolisten tcp 3>"$base.display" >/dev/null 2>&1 &
