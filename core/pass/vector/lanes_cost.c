@@ -37,7 +37,10 @@ enum {
   VECTOR = 2,     /* an op on a vector register */
   COMBINE = 10,   /* combining the values of all lanes */
   GATHER = 5,     /* per lane */
-  FAR = 10,       /* per lane, for elements in different cache lines */
+  FAR = 10,       /* per lane, for elements in different cache lines, */
+  APART = 20,     /* and where lanes read data of their own again that do not fit the first cache */
+  FIRST = 32768,  /* bytes of that cache */
+  AGAIN = 3,      /* nested serial loops: matrices whose elements are read more than once */
   LINE = 64,      /* bytes */
   RUN_LOAD = 3,
   RUN_UPDATE = 2,   /* per lane, for an element of a run */
@@ -277,6 +280,14 @@ static bool waits_for_store(const LaneSurvey *s, const IrInst *inst) {
   return false;
 }
 
+/* The number of serial loops around the inst. */
+static int depth_of(const LaneSurvey *s, const IrInst *inst) {
+  int depth = 0;
+  for (const IrRegion *at = inst->region; at != s->region; at = at->owner->region)
+    depth += rewrite_is_loop(at->owner->op);
+  return depth;
+}
+
 static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
   const IrInst *ptr = inst->operands[0];
   if (is_uniform(s, ptr)) return 1;
@@ -292,7 +303,8 @@ static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
   s->gathers = true;
   bool is_far =
       is_linear ? fact(s, ptr)->step >= 4 * LINE : s->scattered > 0 || goes_through_node(s, ptr);
-  return (int64_t)(is_far ? FAR : GATHER) * s->width;
+  bool is_apart = is_linear && fact(s, ptr)->step * s->width > FIRST && depth_of(s, inst) >= AGAIN;
+  return (int64_t)(is_apart ? APART : is_far ? FAR : GATHER) * s->width;
 }
 
 static bool follows_update(const IrInst *inst) {
