@@ -156,8 +156,8 @@ void context_poll_stop(Codegen *g) {
 /* -- guards ------------------------------------------------------------------------------------ */
 
 /* A guard is a variable with a counted array, whose reference the function releases at its end at
- * the latest. It must be empty from the function's begin, since the end may come before the guard's
- * region is entered. */
+ * the latest. It must be empty from the start of the function, since the function may end before
+ * the guard's region is entered. */
 void guard_emit(Codegen *g, const IrInst *inst) {
   LLVMValueRef guard = block_variable_of(g, value_index(g, 0), "guard");
   vec_push(g->scratch, &g->f.guards, guard);

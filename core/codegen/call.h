@@ -29,7 +29,7 @@ LLVMValueRef call_runtime(Codegen *g, RtEntry which, Callee callee, const LLVMVa
 /* -- values of the context, and guards --------------------------------------------------------- */
 /* The result of an entry without operands, which is constant while a function runs: it is called
  * once, in the entry block. RT_TREE_BASE is unlike the runtime's own look-up (rt_slot_find), which
- * loads it every time; RT_TREE_LARGE may change, but its value at the begin of a task is good
+ * loads it every time; RT_TREE_LARGE may change, but its value at the start of a task is good
  * enough. Lists are those of the function's task. */
 LLVMValueRef context_of(Codegen *g, RtEntry entry, int tree);
 /* Where it is kept; NULL until it is used. */

@@ -18,7 +18,7 @@ static LLVMValueRef constant(Codegen *g, const IrInst *inst) {
   return value_number(value_type(g, inst->type), type_element(inst->type), inst->imm);
 }
 
-/* One variable for the whole function, of however many copies of its region that has. */
+/* One variable for the whole function, however many copies of its region there are. */
 static void emit_persistent(Codegen *g, const IrInst *inst) {
   ASSERT(inst->id >= 0 && inst->id < g->kernel->next_id, "an inst of the kernel");
   if (g->f.values[inst->id]) return;
@@ -49,8 +49,8 @@ static void emit_poll(Codegen *g, const IrInst *inst) {
   block_enter_unless(g, value_operand(g, inst, 0), block_new(g, "on"), g->f.finish);
 }
 
-/* LLVM turns selects into branches where it hopes that these are predicted, so that nothing waits
- * for the condition. If both values are there from the beginning, hardly anything can be gained. */
+/* LLVM turns selects into branches where it expects these to be predicted, so that nothing waits
+ * for the condition. If both values are available from the start, little can be gained. */
 static LLVMValueRef select_value(Codegen *g, const IrInst *inst, LLVMValueRef condition) {
   LLVMValueRef value =
       arith_select(g, condition, value_operand(g, inst, 1), value_operand(g, inst, 2));

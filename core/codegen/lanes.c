@@ -1,5 +1,5 @@
-/* lanes.c - what is done with lanes whatever they hold: numbers that differ by a step, masks,
- * accesses under them; conversions of values, choices between two, and what fast_math allows. */
+/* lanes.c - operations on lanes of any type: numbers that differ by a step, masks, accesses under
+ * masks; conversions of values, selects, and the flags of fast_math. */
 #include "codegen/operator.h"
 
 /* -- lanes ------------------------------------------------------------------------------------- */
@@ -110,8 +110,8 @@ static LLVMValueRef narrow_once(Codegen *g, Type to, LLVMValueRef a) {
   return build_fptrunc(g, build_bitcast(g, odd, single), value_vector(g, to, width));
 }
 
-/* Toward zero, of a float that the integer type has: the pass `expand` sees to that. LLVM has no
- * vector forms of conversions to fewer than 32 bits. */
+/* Rounds toward zero. The pass `expand` ensures that the float is in the range of the integer type.
+ * LLVM has no vector forms of conversions to fewer than 32 bits. */
 static LLVMValueRef to_integer(Codegen *g, Type to, LLVMValueRef a, LLVMTypeRef target) {
   if (type_bits(to) < 32)
     return build_trunc(g, build_fptosi(g, a, value_lanes(g->i32, value_width(a))), target);

@@ -1,14 +1,14 @@
 /* local.c - numbers selected by an index: of a LOCAL_ARRAY in the function's frame, of a table,
  * which is read-only data of the module, and of some values in a vector register. A local array in
- * lanes has a number of each lane at every index, side by side, so that an index that all lanes
- * share reads and writes a vector:
+ * lanes has the numbers of all lanes next to each other at every index, so that an index that all
+ * lanes share reads and writes a vector:
  *
  *     index 0        index 1
  *     a0 a1 a2 a3    b0 b1 b2 b3    ..
  *
- * An index outside reads zero and writes nothing: one comparison, unsigned; a table has an extra
- * entry at its end for it. Entries of tables have at least 32 bits, since machines cannot gather
- * less. */
+ * An index out of bounds reads zero and writes nothing, which takes one unsigned comparison; a
+ * table has an extra entry at its end for it. Entries of tables have at least 32 bits, since
+ * machines cannot gather less. */
 #include "codegen/memory.h"
 
 /* -- arrays ------------------------------------------------------------------------------------ */

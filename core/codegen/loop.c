@@ -1,6 +1,6 @@
 /* loop.c - loops: Lua's numeric `for`, loops over the set bits of a word, loops with a test at
  * their head, and vectorised ones. An integer `for` computes its trip count up front, unsigned, so
- * nothing wraps at the ends of a type. Its back edge must not poll the stop word (LLVM only
+ * nothing wraps at the limits of a type. Its back edge must not poll the stop word (LLVM only
  * vectorises loops with one exit), so the loop is strip-mined: an inner loop of at most STRIP
  * iterations, and a poll between two strips. */
 #include <llvm-c/DebugInfo.h>
@@ -115,7 +115,7 @@ void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef
 /* -- loop metadata ----------------------------------------------------------------------------- */
 
 /* Loop metadata refers to itself in its first operand; a temporary node is the placeholder. `no`:
- * asks that it be not done. */
+ * asks LLVM not to do it. */
 static void ask(Codegen *g, LLVMValueRef branch, const char *wish, bool no) {
   LLVMMetadataRef words[] = {LLVMMDStringInContext2(g->context, wish, strlen(wish)),
                              LLVMValueAsMetadata(LLVMConstNull(value_type(g, TYPE(BOOL))))};

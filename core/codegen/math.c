@@ -109,7 +109,7 @@ static bool is_estimated(const Codegen *g, const IrInst *inst, Type type, int wi
 }
 
 /* If x is a sum of squares and a number that all lanes share, that number says whether x is usual.
- * Then x is added up anew, so that it is finite. */
+ * Then x is added up again, so that it is finite. */
 static LLVMValueRef is_usual(Codegen *g, const IrInst *inst, LLVMValueRef *x) {
   if (inst->operand_count <= 2 || LLVMTypeOf(*x) != value_vector(g, TYPE(F32), WHOLE))
     return value_i32(g, 0);

@@ -1,4 +1,4 @@
-/* operator.h - operators of values: of lanes whatever they hold, conversions, arithmetic. */
+/* operator.h - operators of values: on lanes of any type, conversions, arithmetic. */
 #ifndef RG_CODEGEN_OPERATOR_H
 #define RG_CODEGEN_OPERATOR_H
 

@@ -256,9 +256,9 @@ static LLVMValueRef aligned(Codegen *g, const Range *r, LLVMValueRef low, LLVMVa
   return build_select(g, many, up, low);
 }
 
-/* Before non-temporal stores the last vector of the checked loop ends where whole ones begin, and
- * so at the end of a line: a store that reaches into the next line, even if a mask omits all of its
- * bytes there, delays the non-temporal store to that line. */
+/* Before non-temporal stores, the last vector of the checked loop ends where full vectors begin,
+ * and so at the end of a line: a store that reaches into the next line, even if a mask omits all of
+ * its bytes there, delays the non-temporal store to that line. */
 static LLVMValueRef lanes_before(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
   LaneLoop loop;
   if (!r->of.task->traffic || !find_whole(g, r, &loop) || ir_lanes_alternate(loop.body))

@@ -34,7 +34,7 @@ typedef struct RangeIndices {
 } RangeIndices;
 /* Reads the bounds. */
 void range_open(Codegen *g, const IrTask *task, RangeIndices *r);
-/* Splits a position into its distances from the begin along each axis, i64. */
+/* Splits a position into its distances from the start along each axis, i64. */
 void range_split(Codegen *g, const RangeIndices *r, LLVMValueRef position, LLVMValueRef digits[]);
 LLVMValueRef range_index(Codegen *g, const RangeIndices *r, LLVMValueRef wide); /* in its type */
 void range_indices(Codegen *g, const RangeIndices *r, LLVMValueRef position,
@@ -44,7 +44,7 @@ LLVMValueRef range_is_inside(Codegen *g, const RangeIndices *r, const LLVMValueR
                              int count);
 
 /* -- vector.c: non-temporal stores ------------------------------------------------------------- */
-void stream_open(Codegen *g, const RangeIndices *r); /* at the begin of a task of a CPU */
+void stream_open(Codegen *g, const RangeIndices *r); /* at the start of a task of a CPU */
 void stream_close(Codegen *g);                       /* at its end */
 /* The first index from `low` on, less than a vector away, at which the vectors of a non-temporal
  * store are aligned to their size, if there is one; NULL: the loop has no such store. */

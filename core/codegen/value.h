@@ -87,7 +87,7 @@ LLVMBasicBlockRef block_hoist_begin(Codegen *g);
 void block_hoist_end(Codegen *g, LLVMBasicBlockRef back);
 /* an alloca of the entry block */
 LLVMValueRef block_variable(Codegen *g, LLVMTypeRef type, const char *name);
-/* one that has this value at the begin of the function */
+/* one that has this value at the start of the function */
 LLVMValueRef block_variable_of(Codegen *g, LLVMValueRef first, const char *name);
 /* one that becomes this value here, whenever control comes here */
 LLVMValueRef block_variable_now(Codegen *g, LLVMValueRef value, const char *name);

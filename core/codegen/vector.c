@@ -1,7 +1,7 @@
-/* vector.c - ops of lanes, one by one (pass/vector/vectorise.c, lane_accesses.c). Masks are
- * operands. The constant mask of all lanes, by which full vectors of iterations are emitted, makes
- * an access an ordinary one, and a conjunction its other operand, so that LLVM has less to fold.
- * Decision D-pass-70. */
+/* vector.c - emits ops of lanes, each by itself (pass/vector/vectorise.c, lane_accesses.c). Masks
+ * are operands. The constant mask of all lanes, by which full vectors of iterations are emitted,
+ * makes an access an ordinary one, and a conjunction its other operand, so that LLVM has less to
+ * fold. Decision D-pass-70. */
 #include <stddef.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 /* -- non-temporal stores ----------------------------------------------------------------------- */
 
 /* Non-temporal stores (pass/vector/non_temporal.c) are of full vectors whose lines are not read
- * soon. The code tests at the begin of a loop whether it is large enough, and at each store whether
+ * soon. The code tests at the start of a loop whether it is large enough, and at each store whether
  * the vector is aligned as such stores require:
  *
  *     least = iterations * traffic >= context.stream_bytes ? 0 : 1

@@ -226,7 +226,7 @@ typedef struct IrField {
   int32_t tree;      /* kernel->trees; -1: in an array */
   const SNode *node; /* placed here; NULL: in an array */
   int32_t array;     /* kernel->arrays; -1: in a tree */
-  int32_t component; /* of the node; in an array, the bytes from the begin of an element */
+  int32_t component; /* of the node; in an array, the bytes from the start of an element */
   Type type;
   const char *name;      /* for texts; may be "" */
   const int64_t *offset; /* for texts: of the first index, per axis; NULL: 0 */

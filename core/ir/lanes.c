@@ -8,7 +8,7 @@
 #include "ir/task.h"
 
 typedef struct LaneFrame { /* a loop, or the body, that exits may leave */
-  int version;             /* at the begin of an iteration */
+  int version;             /* at the start of an iteration */
 } LaneFrame;
 
 enum { NO_EXIT = 1 << 30 };

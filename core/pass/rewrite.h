@@ -15,7 +15,7 @@ static inline bool rewrite_is_loop(IrOp op) {
   return op == IR_LOOP || op == IR_FOR || op == IR_BITS;
 }
 
-/* Builders that insert before or after `inst`; and at the begin or the end of `region`, with the
+/* Builders that insert before or after `inst`; and at the start or the end of `region`, with the
  * source position of `like` (NULL: none) or of another builder. */
 IrBuilder rewrite_before(IrKernel *kernel, IrInst *inst);
 IrBuilder rewrite_after(IrKernel *kernel, const IrInst *inst);

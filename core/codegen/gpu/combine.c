@@ -10,7 +10,7 @@
  *                     values are combined first
  *     h[k] = h[k] + 1    elements that a task only adds to, few enough for a block's shared memory
  *                     (IrTask.block_sums): the threads add to the block's copy, which is zeroed at
- *                     the begin and added to the elements once, at the end. All threads of a block
+ *                     the start and added to the elements once, at the end. All threads of a block
  *                     reach both barriers, even in a stopped launch
  *
  * Decisions D-codegen-13, D-codegen-15. */

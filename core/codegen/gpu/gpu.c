@@ -6,7 +6,7 @@
  * A thread is a lane, so the body is scalar. The indices of a position are found by division; each
  * position tests whether it is in the interior, and neighbouring threads mostly agree.
  * There is one RtWorker, which all threads share. The launch is passed by value; its members are
- * read at the begin of the entry block. */
+ * read at the start of the entry block. */
 #include <stddef.h>
 #include <string.h>
 

@@ -12,7 +12,7 @@ typedef struct GpuPositions {
   LLVMValueRef begin, first, end, step, thread;
 } GpuPositions;
 GpuPositions gpu_begin(Codegen *g, const IrTask *task, const char *name); /* opens the entry */
-/* combine.c: at the begin and at the end of a task */
+/* combine.c: at the start and at the end of a task */
 void gpu_sums_open(Codegen *g, const IrTask *task);
 void gpu_sums_close(Codegen *g, const IrTask *task);
 void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions);

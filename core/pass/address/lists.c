@@ -138,7 +138,7 @@ ListWay lists_way(Lower *l, const IrInst *append) {
  *                                                  mem.load %node + %k % chunk
  *                                                }
  *
- * The look-up is at the begin of the body, so every iteration has its chunk's node, whatever else
+ * The look-up is at the start of the body, so every iteration has its chunk's node, whatever else
  * the body does; in lanes one test serves all, since all lanes count from 0. Outside the shape
  * %node is the ambient, so the load itself needs no test; the look-up has a test of its own, since
  * the branch that proves the place inside may be further down. This requires that the task changes

@@ -58,7 +58,7 @@ IrInst *lists_chunk_address(Lower *l, IrBuilder *b, const IrInst *access);
 /* kind_dynamic.c */
 void lists_unlock(Lower *l, IrInst *after, IrInst *list);
 
-/* prefetch.c: emits prefetches at the begin of a body whose insts are not lowered yet. */
+/* prefetch.c: emits prefetches at the start of a body whose insts are not lowered yet. */
 void prefetch_places(Lower *l, IrRegion *body);
 /* shared_lookups.c */
 void lookups_survey(Lower *l, const Effects *effects);  /* NULL: no effects */

@@ -92,7 +92,7 @@ static IrInst *operand_value(const TapePlace *at, const IrInst *loop, int k) {
   return at->value_of(at->data, at->b, loop->operands[k]);
 }
 
-/* The number of whole steps from the begin of a FOR to a value of its index. */
+/* The number of whole steps from the first iteration of a FOR to a value of its index. */
 static IrInst *steps_to(const TapePlace *at, const IrInst *loop, IrInst *index) {
   IrInst *far = ir_binary(at->b, IR_SUB, index, operand_value(at, loop, 0));
   IrInst *step = operand_value(at, loop, 2);

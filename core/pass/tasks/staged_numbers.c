@@ -35,7 +35,7 @@ typedef struct Append {
   IrInst *update;
   IrInst *last;        /* the last inst of the update's region that depends on it */
   VEC(IrInst *) late;  /* all that depend, outer before inner */
-  VEC(IrInst *) taken; /* the other values that these use, but for those of the launch */
+  VEC(IrInst *) taken; /* the other values that these use, except those of the launch */
 } Append;
 
 typedef struct Stage {

@@ -24,7 +24,7 @@
 #include "pass/vector/lane_accesses.h"
 
 enum {
-  FIXED_STEPS = 4,       /* a row of so few is copies throughout */
+  FIXED_STEPS = 4,       /* a row of at most so many steps consists of copies */
   MOST_FIXED_STEPS = 16, /* most copies at both ends of a row */
   LONG_BODY = 64,        /* insts of a scalar body that is not copied throughout */
   LONG_EDGE = 300        /* insts of a body with branches that is not copied for a row's ends */
@@ -38,7 +38,7 @@ typedef struct Row {
   IrInst *position, *mask; /* its parameters; mask: NULL if its cells run one by one */
   IrInst *word;            /* of a masked row: a bit per cell */
   int step;                /* cells at a time */
-  IrMap *map;              /* of the body: what a copy has in its place */
+  IrMap *map;              /* of the body: the value that replaces it in a copy */
   int64_t low, high;       /* least and largest distance of a read, including 0 */
   int64_t cells;           /* of a leaf's row; 0: no read may cross */
   int insts;               /* in the body */
@@ -256,8 +256,8 @@ static IrInst *open_lanes(const Row *row, IrBuilder *b, IrInst *position, int64_
   return ir_mask_of_bits(b, bits, row->step);
 }
 
-/* The cells from `position` on. Exits and groups of accesses need a region of their own: it is that
- * of a loop over positions (`in_loop`), or of a loop with one iteration. */
+/* Writes the cells from `position` on. Exits and groups of accesses need their own region: that of
+ * a loop over positions (`in_loop`), or of a loop with one iteration. */
 static void write_step(Row *row, const IrBuilder *at, IrInst *position, int64_t rest,
                        bool may_cross, bool in_loop) {
   IrBuilder b = *at, after = *at;
@@ -332,7 +332,7 @@ static void write_bits(Row *row, IrBuilder *b) {
 
 /* -- elements of a list ------------------------------------------------------------------------ */
 
-/* As many as whole steps cover, and in lanes the rest. */
+/* As many cells as whole steps cover, then the rest in lanes. */
 static void write_elements(Row *row, IrBuilder *b, IrInst *first, IrInst *end) {
   IrInst *last = ir_binary(b, IR_SUB, end,
                            ir_const_like(b, row->position, row->inst->lanes > 1 ? 1 : row->step));

@@ -1,4 +1,4 @@
-/* lane_cells.c - accesses to numbers of cells, each lane's to a cell of its own.
+/* lane_cells.c - accesses to numbers of cells, where each lane accesses its own cell.
  *
  * `strided`: the cells of adjacent lanes are adjacent, as of `aos` fields, so full vectors are
  * read and written, and transposed in registers (shuffles.c):
@@ -24,7 +24,7 @@
 
 enum {
   LINE = 64,            /* bytes */
-  SHORTEST_MASKED = 32, /* bytes: under a mask, lanes of shorter vectors access each by itself */
+  SHORTEST_MASKED = 32, /* bytes: under a mask, lanes of shorter vectors are accessed one by one */
   FEW_PARTS = 4
 };
 
@@ -168,7 +168,7 @@ static IrInst *load_picked(const Window *w) {
   return sum;
 }
 
-/* Each lane's number by itself, at a constant distance from the next lane's. */
+/* Accesses the number of each lane separately, at a constant distance from the next lane's. */
 static IrInst *spread(const Window *w, int number) {
   IrInst *at = lane_moved(w->b, w->base, number * w->size);
   return ir_step(w->b, at, w->width, w->parts * w->size);

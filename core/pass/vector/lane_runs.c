@@ -1,9 +1,9 @@
-/* lane_runs.c - runs: accesses to adjacent elements, at another place in each lane, like the cells
- * around a particle. A run may have a gap, where a leaf ends:
+/* lane_runs.c - runs: accesses to adjacent elements, at a different place in each lane, like the
+ * cells around a particle. A run may have a gap, where a leaf ends:
  *
  *     x[q] x[q + 1] x[q + 2]      whole: |a b c|      parted: |a b| .. |c|      others: anywhere
  *
- * What is written compares the addresses of each lane, so a wrong guess costs only time. Lane by
+ * The emitted code compares the addresses of each lane, so a wrong guess costs only time. Lane by
  * lane, a run is one vector, or two if it has a gap; otherwise each element would be an access:
  *
  *     loads     one masked load per lane, and a transposition in registers
@@ -21,9 +21,9 @@ typedef struct Run {
   int count;               /* of elements */
   IrInst *at[IR_MAX_RUN];  /* lanes of addresses */
   IrInst *own[IR_MAX_RUN]; /* what is added, or a variable for what is read */
-  uint32_t adjacent;       /* a bit for each address that is known to follow the one before it */
-  /* the first run of the group whose addresses are so many bytes before these, as with runs of
-   * several fields: comparing those of one serves for both */
+  uint32_t adjacent; /* a bit for each address that is known to be adjacent to the previous one */
+  /* the first run of the group whose addresses differ from these by a constant number of bytes, as
+   * with runs of several fields: one comparison serves both */
   int like;
   int64_t distance;
   IrInst *begins, *ends; /* variables: addresses of the first number, if the last one is adjacent */
@@ -105,8 +105,8 @@ static IrInst *own_place(IrBuilder *b, const Run *run, IrInst *lane) {
   return at;
 }
 
-/* Does a part of a lane's run: the elements of the mask, of the vector at `at`. `before`: what was
- * read of the others; NULL: nothing. Returns what it has read. */
+/* Loads or updates a part of a lane's run: the elements of the mask, of the vector at `at`.
+ * `before`: the values of the other elements; NULL: none. Returns the values that it has loaded. */
 static IrInst *visit(Runs *r, const Run *run, IrInst *lane, IrInst *at, IrInst *elements,
                      IrInst *before) {
   IrBuilder *b = &r->b;

@@ -59,7 +59,7 @@ enum {
   /* per lane, where indices differ by lane: loads often read what was just written, so gathers
    * wait for scatters, which some machines execute lane by lane */
   LOCAL_LANE = 32,
-  JUST_WRITTEN = 100,   /* insts in which scatters come to an end */
+  JUST_WRITTEN = 100,   /* insts after which scatters have completed */
   MOST_LOCAL = 1 << 14, /* bytes of a local array of all lanes */
   MATHS = 48,           /* a mathematical function, in doubles */
   LATENCY = 8,          /* from a float operand to the result */

@@ -107,7 +107,7 @@ static void write_pure(Vectoriser *v, const IrInst *inst) {
   ir_map_put(v->lanes, inst, vectorise_copy(v, inst, lanes_of_type(v, inst->type), operands));
 }
 
-/* Of an inst whose shape decides it: lanes if it varies, else the scalar. */
+/* Lanes if the inst varies, else the scalar. */
 static IrInst *rewritten(Vectoriser *v, const IrInst *inst) {
   return vectorise_shape(v, inst) == LANE_VARYING ? vectorise_lanes(v, inst)
                                                   : vectorise_scalar(v, inst);
@@ -128,7 +128,7 @@ static void write_get(Vectoriser *v, const IrInst *get) {
   put_rewritten(v, get, vectorise_copy(v, get, var->type, &var));
 }
 
-/* Where fewer lanes run than at the variable's declaration, the others keep its value. */
+/* If fewer lanes run than at the variable's declaration, the others keep its value. */
 static void write_set(Vectoriser *v, const IrInst *set) {
   const IrInst *old = set->operands[0];
   IrInst *var = rewritten(v, old);
@@ -139,7 +139,7 @@ static void write_set(Vectoriser *v, const IrInst *set) {
   vectorise_copy(v, set, set->type, (IrInst *[]){var, value});
 }
 
-/* An array that differs by lane has a number of each lane at every index. */
+/* An array that differs by lane has one number per lane at every index. */
 static void write_local_get(Vectoriser *v, const IrInst *get) {
   const IrInst *array = get->operands[0], *index = get->operands[1];
   if (vectorise_shape(v, get) != LANE_VARYING) return vectorise_copy_scalar(v, get);
@@ -147,7 +147,7 @@ static void write_local_get(Vectoriser *v, const IrInst *get) {
   ir_map_put(v->lanes, get, vectorise_copy(v, get, lanes_of_type(v, get->type), operands));
 }
 
-/* Lanes that are not active write nowhere: the index -1 is outside. */
+/* Inactive lanes write nothing: the index -1 is out of bounds. */
 static void write_local_set(Vectoriser *v, const IrInst *set) {
   const IrInst *array = set->operands[0], *index = set->operands[1];
   if (vectorise_shape(v, array) != LANE_VARYING) return vectorise_copy_scalar(v, set);
@@ -374,7 +374,7 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   }
 }
 
-/* Where lanes may have left, the following insts are skipped if no lane remains. */
+/* If lanes may have left, the following insts are skipped when no lane remains. */
 void vectorise_rest(Vectoriser *v, const IrInst *first) {
   for (const IrInst *inst = first; inst; inst = inst->next) {
     write_inst(v, inst);

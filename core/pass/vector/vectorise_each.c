@@ -1,5 +1,5 @@
-/* vectorise_each.c - updates, and all other insts without a form in lanes, which are executed for
- * one active lane after the other.
+/* vectorise_each.c - updates, and all other insts without a form in lanes, which run for one active
+ * lane after the other.
  *
  *     mem.update add %at, %v     =>     %values: f32x8 = var
  *                                       set %values, %v

@@ -49,7 +49,8 @@ void vectorise_count(Vectoriser *v, const IrInst *reduce) {
   find(v, mask);
 }
 
-/* Writes what finds the lanes. In a counting body, which iterations may leave, it is in a loop. */
+/* Writes the code that finds the lanes. In a counting body, which iterations may leave, it is in a
+ * loop. */
 static void write_search(Vectoriser *v, const IrRegion *region, bool counts) {
   v->found = ir_var(&v->b, v->mask->type);
   if (counts) v->b.region = ir_loop(&v->b)->regions[0];

@@ -163,7 +163,7 @@ static void write_for_all_lanes(Vectoriser *v, const IrInst *loop) {
 
 /* -- long loops of single lanes ---------------------------------------------------------------- */
 
-/* A loop that is long in some lane runs for one lane after the other, and its own iterations are
+/* A loop that is long in some lane runs for one lane after the other, with its own iterations as
  * lanes (D-pass-07):
  *
  *     lane         0  1  2 ..         iteration  0  1  2 ..

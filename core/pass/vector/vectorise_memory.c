@@ -1,11 +1,11 @@
-/* vectorise_memory.c - accesses to memory in a body in lanes. An op of lanes carries by itself
- * what the pass `access_shapes` has decided for it and its group (ir/access.h): an access to a cell
- * has all numbers of it, a deferred store becomes an operand of the one that executes it, and the
- * elements that one load reads for others go to variables. */
+/* vectorise_memory.c - accesses to memory in a body in lanes. An op of lanes states everything that
+ * the pass `access_shapes` has decided for it and its group (ir/access.h): an access to a cell
+ * lists all of its numbers, a deferred store becomes an operand of the store that executes it, and
+ * elements that one load reads for others are stored in variables. */
 #include "pass/address/address.h"
 #include "pass/vector/vectorise.h"
 
-/* An access by one lane, or by all at once, has no shape of lanes. */
+/* An access by a single lane, or one that all lanes share, has no shape of lanes. */
 void vectorise_forget_shape(IrInst *access) {
   access->shape = IR_SHAPE_NONE;
   access->group = access->run = access->part = access->parts = access->lanes = 0;

@@ -1,4 +1,4 @@
-/* api_graph.c - graphs: what streams were asked to do between the begin and the end of a capture,
+/* api_graph.c - graphs: what streams were asked to do between the start and the end of a capture,
  * in that order, to be asked for again. */
 #include "api.h"
 
