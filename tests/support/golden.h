@@ -1,6 +1,6 @@
 /* golden.h - tests from text to text. A file <root>/<group>/<what>.<ending> holds an input, a line
- * `---` and what the input becomes; lines `# word: value` in the input are settings of the test.
- *   test_x [--bless] [root]    --bless renews what differs, and says which files it wrote. */
+ * `---` and the output; lines `# word: value` in the input are settings of the test.
+ *   test_x [--bless] [root]    --bless updates files that differ, and prints their names. */
 #ifndef RG_TESTS_GOLDEN_H
 #define RG_TESTS_GOLDEN_H
 
@@ -15,8 +15,8 @@ typedef struct Golden Golden;
 struct Golden {
   const char *path, *group;
   const char *input;                           /* in scratch */
-  const char *output;                          /* what `transform` made of it */
-  bool (*transform)(void *golden, Error *err); /* a refusal is an output too: "error: .." */
+  const char *output;                          /* the output of `transform` */
+  bool (*transform)(void *golden, Error *err); /* an error is an output, too: "error: .." */
   char *text;                                  /* the whole file */
   bool bless;
   Scratch scratch;
@@ -50,7 +50,7 @@ static char *golden_border(char *text) {
   return border && border != text ? border + 1 : border;
 }
 
-/* Shows the first line in which they differ. */
+/* Prints the first line in which they differ. */
 static void golden_differ(const char *path, const char *expected, const char *actual) {
   int line = 1;
   const char *line_expected = expected, *line_actual = actual;
@@ -117,7 +117,8 @@ static void golden_group(const Golden *like, const char *root, const char *endin
   char path[1024];
   struct dirent **entries;
   snprintf(path, sizeof path, "%s/%s", root, like->group);
-  int count = scandir(path, &entries, golden_is_shown, alphasort); /* -1: a file stands there */
+  int count =
+      scandir(path, &entries, golden_is_shown, alphasort); /* -1: there is a file at the path */
   for (int i = 0; i < count; i++) {
     const char *file = entries[i]->d_name, *end = strrchr(file, '.');
     snprintf(path, sizeof path, "%s/%s/%s", root, like->group, file);
@@ -127,7 +128,7 @@ static void golden_group(const Golden *like, const char *root, const char *endin
   if (count >= 0) free(entries);
 }
 
-/* All of main. `root` is where the groups are, unless the command line says otherwise. */
+/* All of main. `root` is the folder of the groups, unless the command line names another. */
 static int golden_main(int argc, char **argv, const char *root, const char *ending,
                        bool (*transform)(void *golden, Error *err)) {
   bool bless = argc > 1 && strcmp(argv[1], "--bless") == 0;

@@ -1,4 +1,4 @@
-/* array_test.c - arrays as C hosts see them: memory of the runtime's, and of their own. */
+/* array_test.c - arrays in C hosts: in memory of the runtime, and in their own. */
 #include "runtime.h"
 
 static int released;

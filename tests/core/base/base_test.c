@@ -1,4 +1,4 @@
-/* base_test.c - what every room takes for granted. */
+/* base_test.c - the basics on which every room relies. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -161,7 +161,7 @@ static void text_tests(Scratch *scratch) {
     CHECK_TEXT(str_nearest(STR("agee"), names, 3), "age");
     CHECK(str_nearest(STR("pressure"), names, 3) == NULL);
     const char *words[] = {"pop", "select", "any", "rg.randn", "rg.random", "i32", "math.fmod"};
-    CHECK(str_nearest(STR("pos"), words, 7) == NULL); /* another word, not a slip */
+    CHECK(str_nearest(STR("pos"), words, 7) == NULL); /* another word, not a typing error */
     CHECK(str_nearest(STR("abs"), words, 7) == NULL);
     CHECK(str_nearest(STR("reflect"), words, 7) == NULL);
     CHECK(str_nearest(STR("rg.mod"), words, 7) == NULL); /* of another table */

@@ -1,5 +1,5 @@
 /* control_test.c - loops, branches, variables, ranges, the host region and reductions, run and
- * counted. A body tells what it did by storing into slots of the tree's root: 8 bytes each. */
+ * counted. A body records what it did in slots of the tree's root: 8 bytes each. */
 #include <math.h>
 #include <stdio.h>
 
@@ -38,7 +38,8 @@ static const ForCase for_cases[] = {
     {"i32", INT32_MIN, INT32_MAX, 1 << 30, 4, INT32_MIN + 3 * (int64_t)(1 << 30)},
     {"i32", 0, 100000, 1, 100001, 100000},
     {"i32", 100000, -5, -7, 14287, -2},
-    {"i32", 7, 4102, 1, 4096, 4102}, /* a strip, which is polled after, and one more */
+    {"i32", 7, 4102, 1, 4096,
+     4102}, /* a strip, after which there is a poll, and one more iteration */
     {"i32", 7, 4103, 1, 4097, 4103},
     {"i32", INT32_MAX - 4095, INT32_MAX, 1, 4096, INT32_MAX},
     {"i32", INT32_MAX - 4096, INT32_MAX, 1, 4097, INT32_MAX},
@@ -57,7 +58,7 @@ static const ForCase for_cases[] = {
     {"i64", INT64_MAX, INT64_MIN, INT64_MIN, 2, -1},
     {"u64", -3, -1, 1, 3, -1}};
 
-/* Bounds come from the frame, or with `array_descriptors` stand in the code. */
+/* Bounds come from the frame, or are constants in the code. */
 static bool for_agrees(const ForCase *c, bool fixed) {
   char text[2048], bounds[512];
   const char *form =

@@ -67,8 +67,8 @@ typedef struct Compile {
   const char *text, *cpu;
 } Compile;
 
-/* Texts say how many lanes a body has; what lanes do is said by the pass, unless the text does, and
- * so are the loops over the cells of leaves. */
+/* Texts give the number of lanes of a body. Unless the text already has ops of lanes, the passes
+ * write them, and also the loops over the cells of leaves. */
 static bool run_passes(Machine *m, const Compile *c, IrKernel *kernel, Error *err) {
   bool is_gpu = !strncmp(c->cpu, "sm_", 3);
   PassContext passes = {.scratch = &m->scratch, .target = is_gpu ? target_gpu : target_cpu};

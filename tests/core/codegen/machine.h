@@ -1,7 +1,7 @@
-/* machine.h - what tests of code generation stand on: IR text (after `lower_places`) goes through
- * the border, the loader places the object, and its functions run over a frame and memory that the
- * test fills. One tree, whose arena is `memory`: the root's container and the nodes that tests put
- * on manager 0's list. */
+/* machine.h - runs the code of tests of code generation: IR text (after `lower_places`) is compiled
+ * by the codegen library, the loader loads the object, and its functions run over a frame and
+ * memory that the test fills. One tree, whose arena is `memory`: the root's container and the nodes
+ * that tests put on manager 0's list. */
 #ifndef RG_TESTS_MACHINE_H
 #define RG_TESTS_MACHINE_H
 

@@ -1,5 +1,5 @@
-/* op_test.c - every operator, for every scalar type and every target, against the same in C: once
- * over a range (scalars, which LLVM may vectorise) and once in the lanes of a row. */
+/* op_test.c - every operator, for every scalar type and every target, compared with the same in C:
+ * once over a range (scalars, which LLVM may vectorise) and once in the lanes of a row. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

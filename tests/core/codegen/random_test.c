@@ -1,5 +1,6 @@
-/* random_test.c - the generator: published answers of Philox4x32-10, and a plain one beside it, in
- * scalars and in the lanes that LLVM makes of a range; the high half of products. */
+/* random_test.c - the generator of random numbers, compared with published results of Philox4x32-10
+ * and with a plain implementation, in scalar code and in the lanes that LLVM makes of a range; the
+ * high half of products. */
 #include <stdio.h>
 
 #include "check.h"
@@ -22,7 +23,7 @@ static bool compile(const char *text, const char *cpu) {
   return false;
 }
 
-/* What Random123 (kat_vectors) says: two words per row. */
+/* Results of Random123 (kat_vectors): two words per row. */
 static const struct Answer {
   uint64_t key, index, number, bits;
 } answers[] = {

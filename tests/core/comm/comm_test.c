@@ -1,4 +1,4 @@
-/* comm_test.c - what ranks call together, and what becomes of them when they do not. */
+/* comm_test.c - collective calls of ranks, and what happens if a rank does not make them. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static int reduce_in_windows(Comm *comm, Error *err) {
     for (int k = 0; k < COUNT; k++) RANK_CHECK(comm, numbers[k] == expected);
     RANK_CHECK(comm, numbers[COUNT] == -1);
   }
-  /* memory that was freed under its window, and is others' by now */
+  /* memory that was freed under its window, and is in use again */
   void *at = window->here;
   window_unmap(at, MOST * sizeof(float));
   here = mmap(at, MOST * sizeof(float), PROT_READ | PROT_WRITE,
@@ -90,7 +90,8 @@ static int reduce_in_windows(Comm *comm, Error *err) {
   return 0;
 }
 
-/* In the order of ranks, whoever is first: 1e8 is added before what it swallows. */
+/* Floats are added in the order of ranks, whichever rank is first: 1e8 is added before the numbers
+ * that it absorbs. */
 static int reduce_in_order(Comm *comm, Error *err) {
   for (int turn = 0; turn < 200; turn++)
     for (uint64_t count = 1; count <= 20000; count *= 20000) {
@@ -108,8 +109,8 @@ static int reduce_in_order(Comm *comm, Error *err) {
 
 /* -- barriers ---------------------------------------------------------------------------------- */
 
-/* Each writes its turn where the others see it, in its own memory and in theirs, before the
- * barrier; after it all have both. */
+/* Each rank writes the number of the round before the barrier, in its own memory and in that of
+ * others; after the barrier all see both. */
 static uint32_t turns = 20000; /* or the program's argument: 10000000 takes a while */
 
 static volatile uint32_t *word_of(const Comm *comm, int32_t rank, uint32_t turn) {
@@ -135,7 +136,8 @@ static int pass_messages(Comm *comm, Error *err) {
 
 /* -- parcels ----------------------------------------------------------------------------------- */
 
-/* Each sends two to every rank, itself too, of sizes that differ; turn after turn. */
+/* Each rank sends two messages of different sizes to every rank, itself included, round after
+ * round. */
 static int trade_parcels(Comm *comm, Error *err) {
   enum { MOST = 8, TURNS = 5 };
   int64_t sent[2 * MOST][40], came[2 * MOST][40];
@@ -157,7 +159,8 @@ static int trade_parcels(Comm *comm, Error *err) {
   return 0;
 }
 
-/* Two that take many turns of the buffers, of other sizes on each rank, and an empty one. */
+/* Two messages that fill the buffers many times, of different sizes on each rank, and an empty one.
+ * */
 static int trade_large_parcels(Comm *comm, Error *err) {
   enum { MOST = 1500000, COUNT = 3 };
   static uint8_t sent[COUNT][MOST], came[COUNT][MOST];
@@ -179,7 +182,7 @@ static int trade_large_parcels(Comm *comm, Error *err) {
   return 0;
 }
 
-/* One rank has more than a buffer lists. */
+/* One rank has more messages than a buffer can list. */
 static int trade_many_parcels(Comm *comm, Error *err) {
   enum { MANY = 5000 };
   static int32_t sent[MANY], came[MANY];
@@ -251,7 +254,7 @@ static int reduce_in_another_way(Comm *comm, Error *err) {
   return 0;
 }
 
-/* Everything that ranks call together, by its number. */
+/* Every collective call, by number. */
 static bool call_number(int call, Comm *comm, Error *err) {
   static double numbers[20000], all[20000];
   Parcel out = {(comm->rank + 1) % comm->size, numbers, 80},
@@ -270,7 +273,7 @@ static bool call_number(int call, Comm *comm, Error *err) {
 }
 enum { CALLS_TOGETHER = 9 };
 
-static int call, way; /* what the others call, and how rank 1 is gone by then */
+static int call, way; /* the call of the others, and how rank 1 has ended by then */
 enum { WAY_KILLED, WAY_LEFT, WAY_EXITED, WAYS };
 
 static int go_before_a_call(Comm *comm, Error *err) {
@@ -292,7 +295,7 @@ static int go_before_a_call(Comm *comm, Error *err) {
 enum { PATIENCE_MS = 1000, LONG_PATIENCE_MS = 600000 };
 static _Atomic int *came, *gave_up; /* of all ranks: how many are about to wait, waited in vain */
 
-/* Rank 1 comes when the others have given up, and they come at the same time, however long that
+/* Rank 1 calls after the others have given up, which do so at the same time, however long that
  * takes. */
 static void come_late_or_together(const Comm *comm) {
   const _Atomic int *count = comm->rank == 1 ? gave_up : came;

@@ -1,4 +1,4 @@
-/* space_test.c - places by first fit, against a map of units. */
+/* space_test.c - allocation by first fit, compared with a bitmap of units. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -17,7 +17,7 @@ TeamRun team_run(int32_t ranks, RankWork *work, int64_t patience_ms);
 /* All ranks ended with 0. */
 bool team_is_well(const TeamRun *run, int32_t ranks);
 
-/* In a rank: says what is not so, once, and makes its code 1. */
+/* In a rank: prints the condition that does not hold, once, and sets its exit code to 1. */
 #define RANK_CHECK(comm, condition) \
   do { \
     if (!(condition)) { \

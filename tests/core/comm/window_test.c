@@ -1,4 +1,4 @@
-/* window_test.c - memory of one rank, as its peers see it. */
+/* window_test.c - memory of one rank, accessed by its peers. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,8 +181,8 @@ static int share_sparse_memory(Comm *comm, Error *err) {
   return 0;
 }
 
-/* Pages that hold something stay, though nobody touches them between two windows, and though only a
- * peer wrote them; memory that was never written takes none all the while. */
+/* Contents are kept, although nobody accesses them between two windows, and although only a peer
+ * wrote them; memory that was never written uses none meanwhile. */
 static int open_again(Comm *comm, Error *err) {
   uint64_t size = (uint64_t)1 << 30;
   uint8_t *memory = reserve(size);
@@ -267,8 +267,7 @@ static int free_under_windows(Comm *comm, Error *err) {
 #endif
 #endif
 
-/* Of this process, that it has in memory, and that are mapped at all; a sanitizer keeps what was
- * freed. */
+/* Pages of this process: resident, and mapped at all; a sanitizer keeps freed memory. */
 static void count_pages(long *here, long *mapped) {
   *here = *mapped = 0;
 #if !defined(__SANITIZE_ADDRESS__)
@@ -391,7 +390,7 @@ static int free_in_another_order(Comm *comm, Error *err) {
   return 0;
 }
 
-/* A dropped window is freed once all ranks have dropped it, at a call together after that. */
+/* A dropped window is freed in the first collective call after all ranks have dropped it. */
 static int drop(Comm *comm, Error *err) {
   uint8_t *memory = reserve(mib);
   Window *window = window_open(comm, memory, 4096, 0, err);

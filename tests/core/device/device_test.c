@@ -62,7 +62,7 @@ typedef struct Task { /* what is launched, and what it runs */
   RtTaskFunction *function;
 } Task;
 
-/* Anew for every test: a tree, and a launch of `tasks`. */
+/* For every test: a new tree, and a launch of `tasks`. */
 static Fixture *begin(const Task *tasks, int task_count, RtHostFunction *host) {
   static DeviceTask described[8];
   Fixture *f = &fixture;
@@ -137,7 +137,7 @@ static void stop_early(RtContext *context, RtWorker *worker, int64_t begin, int6
   __atomic_store_n(&context->stop, 1, __ATOMIC_RELAXED);
 }
 
-/* One to an element of a node, in the worker's private copy or atomically. */
+/* Adds 1 to an element of a node, in the worker's private copy or atomically. */
 enum { TOUCHED = 700 };
 static int64_t private_calls;
 static void add_apart(RtContext *context, RtWorker *worker, int64_t begin, int64_t end) {
@@ -352,7 +352,7 @@ static void check_sum(int64_t cost, int64_t total, uint64_t budget, bool expects
   Fixture *f = begin(tasks, 2, run_first);
   f->budget.limit = budget;
   f->frame[1] = (uint64_t)total;
-  CHECK(launch(f)); /* makes the nodes: only then is known how many there are */
+  CHECK(launch(f)); /* makes the nodes, whose number is unknown until then */
   private_calls = 0;
   CHECK(launch(f));
   for (int64_t i = 0; i < TOUCHED && i < total; i++) {

@@ -1,4 +1,5 @@
-/* extension_test.c - extensions in C, and counted memory by the table, as C hosts see them. */
+/* extension_test.c - extensions in C, and counted memory by the functions of the table, in C hosts.
+ * */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -27,7 +28,7 @@ static RgAllocations now(void) {
   return all;
 }
 
-/* Nothing is held but by arrays and trees. */
+/* Only arrays and trees hold memory. */
 static bool is_at_rest(void) {
   RgAllocations all = now();
   return all.header_alloc - all.header_free == all.held && all.faults == 0;

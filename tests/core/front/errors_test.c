@@ -1,4 +1,4 @@
-/* errors_test.c - text without meaning: the exact sentence, place and hint of each error. */
+/* errors_test.c - invalid text: the exact message, position and hint of each error. */
 #include "check.h"
 #include "front_support.h"
 

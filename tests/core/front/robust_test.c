@@ -137,7 +137,7 @@ static void check_noise(void) {
   }
 }
 
-/* What reads the same when printed without the ids and parsed again was printed right. */
+/* A tree is printed correctly if its text without the ids parses to the same tree. */
 static void check_round_trip(void) {
   TEST("what is printed parses to the same tree") {
     static char first[8192], second[8192], text[8192];

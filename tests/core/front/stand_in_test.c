@@ -1,4 +1,4 @@
-/* stand_in_test.c - which functions of a chunk have stand-ins, and what those keep of them. */
+/* stand_in_test.c - which functions of a chunk get stand-ins, and what stand-ins keep of them. */
 #include "check.h"
 #include "front/stand_in.h"
 #include "front_support.h"

@@ -1,4 +1,4 @@
-/* pack_test.c - packed files: whole, or not at all; and their checksum. */
+/* pack_test.c - packed files: complete, or not there; and their checksum. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -147,8 +147,8 @@ static void crashes(void) {
     }
     waitpid(child, NULL, 0);
     CHECK(read_parcel(directory, &err));
-    CHECK(files_in_folder() == 2);             /* and what the other one had begun */
-    CHECK(write_parcel("after", &part, &err)); /* whose name is not in the way */
+    CHECK(files_in_folder() == 2);             /* and the file that the other one had begun */
+    CHECK(write_parcel("after", &part, &err)); /* whose name does not collide */
   }
   TEST("a file that is abandoned leaves nothing on disk") {
     int before = files_in_folder();

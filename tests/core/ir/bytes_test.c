@@ -1,5 +1,5 @@
-/* bytes_test.c - canonical bytes: both ways, equal for equal kernels, and harmless when they are
- * not what they say. */
+/* bytes_test.c - canonical bytes: written and read, equal for equal kernels, and harmless if they
+ * are invalid. */
 #include "check.h"
 #include "ir/task.h"
 #include "ir_texts.h"
@@ -156,7 +156,7 @@ static void test_both_ways(void) {
   }
 }
 
-/* Reads what it is given in a Scratch of its own; true when it was accepted. */
+/* Reads the bytes in a Scratch of its own; true if they were accepted. */
 static bool accepts(const uint8_t *data, int64_t length) {
   Scratch own;
   Error err;

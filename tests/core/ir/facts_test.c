@@ -1,4 +1,4 @@
-/* facts_test.c - what facts.h answers about values of a small kernel, written as text. */
+/* facts_test.c - the answers of facts.h about values of a small kernel, written as text. */
 #include "ir/facts.h"
 
 #include "check.h"
@@ -6,7 +6,7 @@
 static Heap heap;
 static Scratch scratch;
 
-/* %0 of the text has number 0: insts are found by the order in which they stand. */
+/* %0 of the text has number 0: insts are found by their order. */
 static const char TEXT_OF_KERNEL[] = "kernel k\n"
                                      "tree t0 = root{ dense \"ij\" 64 64 { f32 a } }\n"
                                      "field f0 = t0.node 1.component 0: f32 a\n"

@@ -1,4 +1,4 @@
-/* ir_test.c - what is built prints, what is printed reads back, what is wrong is refused. */
+/* ir_test.c - built IR is printed, printed IR is read back, and invalid IR is refused. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static void destroy_trees(IrKernel *kernel) {
     if (kernel->trees.items[i].tree) snode_tree_release((SNodeTree *)kernel->trees.items[i].tree);
 }
 
-/* Reads and prints; the message instead where that fails. */
+/* Reads and prints; returns the message if that fails. */
 static const char *read_and_print(const char *text) {
   Error err;
   error_clear(&err);

@@ -32,7 +32,7 @@
   "level l0 = t0.node 2 t\n" \
   "level l1 = t0.node 1 block\n"
 
-/* What refusals stand behind: the next line is number 9. */
+/* The beginning of texts that are refused: the next line is number 9. */
 #define HEAD "kernel k\n" TREES "host {\n  %i: i32 = const 0\n"
 
 #define CALLS \

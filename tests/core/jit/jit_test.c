@@ -1,5 +1,5 @@
-/* jit_test.c - the border of the codegen library: what it makes of the heat step on each target,
- * what it refuses, and the same through the helper process. */
+/* jit_test.c - the interface of the codegen library: its objects for the heat step on each target,
+ * its errors, and the same through the helper process. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -65,7 +65,7 @@ static bool refused(RgCodegenRequest request, const char *word) {
   return false;
 }
 
-/* PTX but for the numbers of its calls, which LLVM counts through all compiles of a process. */
+/* The PTX without the numbers of its calls, which LLVM counts through all compiles of a process. */
 static bool same_ptx(const char *a, const char *b) {
   for (; *a && *b; a++, b++) {
     while (*a >= '0' && *a <= '9') a++;

@@ -29,7 +29,7 @@ typedef struct Kernel {
   Scratch scratch;
   const char *path;
   IrBytes bytes;  /* for a GPU */
-  bool is_apart;  /* CPU and GPU have nothing of each other's */
+  bool is_apart;  /* the code for CPU and GPU are independent */
   bool is_kernel; /* the passes for a CPU take it */
 } Kernel;
 

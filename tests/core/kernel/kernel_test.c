@@ -23,7 +23,7 @@ static RgValue field(RgField *f) {
 }
 static RgValue node(RgSNode *n) { return (RgValue){.kind = RG_VALUE_NODE, .depth = 1, .node = n}; }
 
-/* Brings a value for each path of the kernel: `rg.range` is the builtin, others are looked up in
+/* Provides a value for each path of the kernel: `rg.range` is the builtin, others are looked up in
  * `given`. */
 static int fill(RgKernel *kernel, const Given *given, int given_count, const RgValue *parameters,
                 int parameter_count, RgValue values[32]) {
@@ -378,7 +378,7 @@ static void texts(void) {
   }
 }
 
-/* A struct's text is its declaration; its numbers travel as a vector's do. */
+/* A struct's text is its declaration; its numbers are passed like a vector's. */
 static void structs(void) {
   static const char type[] = "struct{pos:vec2,on:bool,n:i64}";
   TEST("a host declares a struct by its text, and passes and reads values of it") {

@@ -1,4 +1,5 @@
-/* valid_test.c - each invariant of versions is broken on purpose, and its own sentence says so. */
+/* valid_test.c - each invariant of versions is broken on purpose, and its own message must report
+ * it. */
 #include "check.h"
 #include "kernel/versions/versions.h"
 

@@ -1,4 +1,4 @@
-/* llvm_test.c - what LLVM calls fatal leaves the process alive, and its diagnostics come back as
+/* llvm_test.c - fatal errors of LLVM do not end the process, and its diagnostics are returned as
  * text. */
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Target.h>
@@ -30,8 +30,7 @@ static void *die_on_thread(void *data) {
   return NULL;
 }
 
-/* What LLVM had allocated when a fatal error left it is lost: the only leak that is no fault of
- * ours. */
+/* Memory that LLVM had allocated at a fatal error is lost: the only leak that we cannot avoid. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "detect_leaks=0"; }
 

@@ -1,5 +1,5 @@
-/* cache_test.c - objects on disk: what is found again, what is not believed, and what is
- * deleted. */
+/* cache_test.c - objects on disk: which are found again, which are rejected, and which are deleted.
+ * */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>

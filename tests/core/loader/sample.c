@@ -1,5 +1,5 @@
-/* sample.c - what object_test loads: calls inside and outside, constants, tables, jump tables,
- * zeroed data. */
+/* sample.c - the code that object_test loads: calls inside and outside, constants, tables, jump
+ * tables, zeroed data. */
 extern float sinf(float);
 extern double pow(double, double);
 extern void *memset(void *, int, unsigned long);

@@ -1,4 +1,4 @@
-/* arena_test.c - ranges are large, zero, and cost memory only where they are touched. */
+/* arena_test.c - ranges are large, zero, and use memory only where they are touched. */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/mman.h>
@@ -14,8 +14,8 @@
 #endif
 #endif
 
-/* The kernel refuses what the process may not read, and ends nothing; asked past `write`, which
- * sanitizers watch. */
+/* The system call reports memory that the process may not read without ending it; called directly,
+ * since sanitizers intercept `write`. */
 static bool can_read(const uint8_t *at) {
   int ends[2];
   CHECK(!pipe(ends));

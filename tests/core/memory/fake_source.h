@@ -1,4 +1,4 @@
-/* fake_source.h - a device's memory that is numbers alone: counted, with a limit, and a clock that
+/* fake_source.h - a simulated memory of a device: only counted, with a limit, and with a clock that
  * stands still. Pieces have addresses that were never given out before. */
 #ifndef RG_TESTS_FAKE_SOURCE_H
 #define RG_TESTS_FAKE_SOURCE_H

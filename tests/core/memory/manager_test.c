@@ -1,4 +1,4 @@
-/* manager_test.c - blocks that are given back before the work that uses them is done. */
+/* manager_test.c - blocks that are freed before the work that uses them is done. */
 #include "check.h"
 #include "fake_source.h"
 #include "memory/manager.h"
@@ -38,7 +38,7 @@ int main(void) {
     MemoryBlock *other = take(1000);
     CHECK(other->at != at);
     memory_complete(&memory, 1, 6);
-    memory_complete(&memory, 2, 100); /* another stream's cursor says nothing */
+    memory_complete(&memory, 2, 100); /* another stream's cursor does not count */
     CHECK(take(1000)->at != at);
     memory_complete(&memory, 1, 7);
     CHECK_INT(memory.waiting_bytes, 0);

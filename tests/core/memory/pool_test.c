@@ -1,4 +1,4 @@
-/* pool_test.c - blocks that are taken, given back and taken again, by each strategy. */
+/* pool_test.c - blocks that are allocated, freed and allocated again, by each strategy. */
 #include <stdlib.h>
 
 #include "check.h"
@@ -8,7 +8,7 @@
 static Heap heap;
 static FakeSource fake;
 
-/* "exact", which no user writes, too. */
+/* Includes "exact", which users cannot choose. */
 static MemoryConfig config_of(const char *text) {
   MemoryConfig config;
   const char *wrong;
@@ -38,7 +38,7 @@ static void check_valid(const MemoryPool *pool) {
 enum { STEPS = 8 };
 typedef struct SimpleCase {
   const char *sentence, *strategy;
-  /* taken and given back first, in this order; then `request` is taken */
+  /* allocated and freed first, in this order; then `request` is allocated */
   uint64_t given[STEPS], request;
   int expected; /* which of these it gets; -1: a new one */
 } SimpleCase;
@@ -183,7 +183,7 @@ static void test_expandable(void) {
     CHECK_INT(memory_pool_allocate(pool, 3 << 20)->at, at); /* without them it is whole again */
     memory_pool_free(pool, hole);
     CHECK_INT(memory_pool_allocate(pool, 6 << 20)->at,
-              after->at + (3 << 20)); /* the end is no hole */
+              after->at + (3 << 20)); /* the end is not a hole */
     CHECK(memory_pool_is_valid(pool, &broken));
     memory_pool_destroy(pool);
   }
@@ -367,7 +367,7 @@ static void test_all(const char *strategy, int steps) {
     CHECK(!memory_pool_allocate(pool, 40 << 20));
     CHECK(!memory_pool_allocate(pool, UINT64_MAX));
     memory_pool_free(pool, block);
-    CHECK(memory_pool_allocate(pool, 60 << 20)); /* what was free went back for it */
+    CHECK(memory_pool_allocate(pool, 60 << 20)); /* free memory was returned for it */
     check_valid(pool);
     memory_pool_destroy(pool);
   }
@@ -417,7 +417,7 @@ int main(void) {
   test_simple();
   test_expandable();
   test_all("expandable", 1000000);
-  test_all("simple(period = 128, ratio = 0.8)", 300000); /* a request looks at all chunks */
+  test_all("simple(period = 128, ratio = 0.8)", 300000); /* a request examines all chunks */
   test_all("simple(never)", 300000);
   test_all("caching", 1000000);
   test_all("exact", 1000000);

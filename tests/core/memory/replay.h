@@ -1,4 +1,4 @@
-/* replay.h - a trace against a strategy: what it took. */
+/* replay.h - replays a trace with a strategy, and measures the memory that it uses. */
 #ifndef RG_TESTS_REPLAY_H
 #define RG_TESTS_REPLAY_H
 

@@ -1,6 +1,6 @@
-/* trace.c - see trace.h. The two networks run on a tape that knows sizes alone: an operation makes
- * its result and keeps what its gradient needs; going back, gradients are made and what was kept is
- * given back. */
+/* trace.c - see trace.h. The two networks run on a tape that knows only sizes: an operation
+ * allocates its result and keeps what its gradient needs; going back, gradients are allocated and
+ * kept blocks are freed. */
 #include "trace.h"
 
 #include <math.h>
@@ -105,9 +105,9 @@ static bool is_parameter(const Tape *tape, const Tensor *tensor) {
 
 enum { KEEPS_NONE = 0, KEEPS_A = 1, KEEPS_B = 2, KEEPS_OUT = 4 };
 
-/* An operation that takes over what it is given, unless that is a parameter. */
+/* An operation that reuses its operand's memory, unless that is a parameter. */
 static Tensor *apply(Tape *tape, uint64_t bytes, Tensor *a, Tensor *b, int keeps) {
-  /* what nobody else needs is changed in place */
+  /* values that nothing else needs are changed in place */
   bool in_place =
       a->bytes == bytes && a->holders == 1 && !(keeps & KEEPS_A) && !is_parameter(tape, a);
   Tensor *out;

@@ -1,5 +1,5 @@
-/* trace.h - what programs ask of a memory manager, in order: blocks taken and given back, and ends
- * of kernels. Made by the same arithmetic each time, and by none of ours:
+/* trace.h - the requests of programs to a memory manager, in order: blocks allocated and freed, and
+ * ends of kernels. They are the same each time, and come from no program of ours:
  *   static       training of a small convolutional network (three blocks, 28 x 28, batch 64): the
  *                same sizes in each of 40 steps
  *   dynamic      training of a transformer on texts (4 layers, width 256, batch 32) whose padded

@@ -1,5 +1,5 @@
-/* trace_test.c - what the strategies take for two networks in training and two simulations, beside
- * what is live at most. `test_memory_trace table` prints all of it. */
+/* trace_test.c - the memory that the strategies use for two networks in training and two
+ * simulations, compared with the largest live size. `test_memory_trace table` prints all of it. */
 #include "check.h"
 #include "replay.h"
 

@@ -1,4 +1,4 @@
-/* dependence_test.c - at which distances places of a small kernel meet, written as text. */
+/* dependence_test.c - the distances at which places of a small kernel alias, written as text. */
 #include "pass/analysis/dependence.h"
 
 #include "check.h"

@@ -1,5 +1,5 @@
-/* effects_test.c - effects are found once, hold while nothing changes, and are forgotten when
- * something may have. What they say of a body is shown from text to text, in tests/pass/effects. */
+/* effects_test.c - effects are computed once, are kept while nothing changes, and are discarded
+ * when something may have changed. tests/pass/effects tests their contents from text to text. */
 #include "check.h"
 #include "pass/analysis/dependence.h"
 
@@ -50,7 +50,7 @@ int main(void) {
     CHECK_INT(effects->changes, EFFECT_DEACTIVATES);
     CHECK_INT(effects_of_calls(effects, snode_root(kernel->trees.items[0].tree)), 0);
     CHECK_INT(effects_of_calls(effects, kernel->levels.items[0].node),
-              EFFECT_DEACTIVATES); /* below the one that goes */
+              EFFECT_DEACTIVATES); /* below the one that is removed */
   }
   CHECK(pass_run_named(&ctx, kernel, "tasks", &err));
   const IrTask *task = kernel->tasks.items[0];

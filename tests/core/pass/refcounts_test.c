@@ -1,7 +1,7 @@
-/* counts_test.c - the pass `refcounts` on random functions, by an interpreter that keeps the
- * counts: nothing is used after its end, and every array has as many references in the end as there
- * are cells of memory that hold it: global ones, and those of arrays. Functions call others with
- * their arrays. With and without the pass, and with the same branches taken. */
+/* refcounts_test.c - runs random functions, with and without the pass `refcounts`, in an
+ * interpreter that keeps the counts: no array is used after its end, and in the end every array has
+ * as many references as there are memory cells that hold it, in globals and in arrays. Functions
+ * call others with their arrays. With and without the pass, and with the same branches taken. */
 #include <stdlib.h>
 
 #include "check.h"
@@ -85,7 +85,7 @@ static IrInst *own_cell(Maker *m, IrInst *array, RtEntry entry) {
 /* Of memory, or of an array. */
 static IrInst *some_cell(Maker *m, RtEntry entry);
 
-/* Drawn anew each time: the pass moves none of these. */
+/* Drawn again each time: the pass moves none of these. */
 static IrInst *condition(Maker *m) {
   return ir_emit(&m->b, m->is_host ? IR_ARG : IR_FRAME_GET, TYPE(BOOL), 0, NULL);
 }
@@ -232,7 +232,7 @@ static void statements(Maker *m, int depth) {
   if (end == 2 && m->loops.count) leave_loop(m);
 }
 
-/* It holds nothing of what it is given: its caller does. */
+/* It owns no reference to its arguments: its caller does. */
 static void make_function(Maker *m) {
   IrFunction *function = scratch_new(m->scratch, IrFunction);
   *function = (IrFunction){.name = "f", .body = ir_region_create(m->kernel, NULL)};

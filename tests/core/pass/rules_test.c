@@ -54,7 +54,7 @@ static void find_conditions(const Term *term, Trial *trial) {
   for (int i = 0; i < term->count; i++) find_conditions(term->operands[i], trial);
 }
 
-/* False: its result is left to the machine. */
+/* False: its result depends on the machine. */
 static bool evaluate(const Term *term, Type type, const Trial *trial, IrInst *out) {
   *out = (IrInst){.op = IR_CONST, .type = type};
   if (term->kind == TERM_VALUE) {

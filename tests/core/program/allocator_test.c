@@ -1,5 +1,5 @@
-/* allocator_test.c - a host that brings the allocator: what is taken is given back, with its size,
- * and an allocation that fails, whichever it is, is an error of its call. */
+/* allocator_test.c - a host that provides the allocator: memory is freed with its size, and any
+ * failed allocation is an error of its call. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static RgStatus begin(Counter *counter, RgError *error) {
   return rg_runtime_create(&options, &rg, error);
 }
 
-/* Compiles and launches a kernel over a tree that grows, and reads what it left. */
+/* Compiles and launches a kernel over a tree that grows, and reads its results. */
 static RgStatus work(double *sum) {
   static const char text[] = "function() for i in rg.range(1000) do x[i] = i end\n"
                              "local s = 0.0 for i in x:active() do s += x[i] end return s end";
@@ -106,8 +106,8 @@ static void counts(void) {
   }
 }
 
-/* Everything from the creation of a runtime to its end, with a failure on the way; then, while the
- * runtime is still there, all of it once more. False when nothing failed. */
+/* Everything from the creation of a runtime to its end, with one failure; then, while the runtime
+ * still exists, all of it once more. False if nothing failed. */
 static bool fail_once(int64_t fail_at, int64_t fail_count) {
   Counter counter = {
       .lock = PTHREAD_MUTEX_INITIALIZER, .fail_at = fail_at, .fail_count = fail_count};

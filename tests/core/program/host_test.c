@@ -1,5 +1,5 @@
-/* host_test.c - what an embedding program may bring and do: its own job system, a say over memory,
- * a stop from any thread; and that a runtime leaves the process as it found it. */
+/* host_test.c - what an embedding program may provide and do: its own job system, control over
+ * memory, stopping from any thread; and a runtime leaves the process as it found it. */
 #include <fenv.h>
 #include <locale.h>
 #include <pthread.h>

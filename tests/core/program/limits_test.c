@@ -1,5 +1,4 @@
-/* limits_test.c - what happens when memory ends: the budget's, and the host's, at every
- * allocation. */
+/* limits_test.c - running out of memory: of the budget, and of the host at every allocation. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,7 +42,7 @@ static void budgets(void) {
   }
 }
 
-/* All that a host can do without a kernel; each call may fail, none may do harm. */
+/* All calls of a host without a kernel; each may fail, and none may do harm. */
 static RgStatus scenario(void) {
   RgTree *tree = NULL;
   RgSNode *block = NULL, *leaf = NULL;

@@ -1,4 +1,4 @@
-/* new_node_test.c - nodes of the typed tree, as they are made from a text's. */
+/* new_node_test.c - nodes of the typed tree, made from those of a text. */
 #include "check.h"
 #include "front/parser.h"
 #include "resolve/resolve.h"

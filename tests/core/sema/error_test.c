@@ -1,4 +1,4 @@
-/* error_test.c - every refusal: line, column, width of the caret, code, sentence and hint. */
+/* error_test.c - every error: line, column, width of the caret, code, message and hint. */
 #include "fixture.h"
 
 static void test_names(World *w) {

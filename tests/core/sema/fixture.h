@@ -99,7 +99,7 @@ static void world_init(World *w) {
   world_name(w, "sine", (SemaValue){.kind = VALUE_BUILTIN, .name = "math.sin"});
 }
 
-/* The launch brings `count` numbers. */
+/* The launch has `count` numbers. */
 static inline void give_numbers(World *w, int count) {
   w->parameter_count = count;
   for (int i = 0; i < count; i++) w->parameters[i] = (SemaValue){.kind = VALUE_NUMBER};
@@ -218,7 +218,7 @@ static inline const char *ir_of(World *w, const char *text) {
   return strbuf_end(&out);
 }
 
-/* What stands before it: trees, fields, levels, arguments. */
+/* The part before it: trees, fields, levels, arguments. */
 static inline const char *tables_of(World *w, const char *text) {
   const char *all = run_text(w, text, false), *host = strstr(all, "host {\n");
   return host ? scratch_copy_text(&w->scratch, all, (size_t)(host - all)) : all;

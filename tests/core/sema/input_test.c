@@ -1,5 +1,5 @@
-/* input_test.c - what a launch brings: the paths a kernel asks for, fields and tables as arguments,
- * and where each argument, field and level of the result comes from. */
+/* input_test.c - what a launch provides: the paths of a kernel, fields and tables as arguments, and
+ * the sources of each argument, field and level of the result. */
 #include "fixture.h"
 
 static const char *paths_of(World *w, const char *text) {

@@ -1,4 +1,4 @@
-/* vector_test.c - vectors and matrices: what they are called, and what is refused. */
+/* vector_test.c - vectors and matrices: their names in messages, and errors. */
 #include "fixture.h"
 
 static void test_types(World *w) {

@@ -1,7 +1,6 @@
-/* order_test.c - a hundred thousand launches, copies and looks, on all streams at random: each cell
- * holds what it would hold if they had run one after the other. The device beneath computes on
- * plain memory, so under the thread sanitizer a wait that is missing shows even where the numbers
- * agree. */
+/* order_test.c - a hundred thousand launches, copies and reads, on all streams at random: each cell
+ * has the value that it would have if they had run one after the other. The device computes on
+ * plain memory, so the thread sanitizer reports a missing wait even if the numbers agree. */
 #include <string.h>
 
 #include "check.h"
@@ -84,7 +83,7 @@ static void copy(int stream, uint64_t to, uint64_t from) {
   expected[to] = expected[from];
 }
 
-/* Where nothing uses it, the host may do so without asking. */
+/* If no queued work uses it, the host may access it directly. */
 static void look(uint64_t at, int32_t number) {
   if (trees[at].still != RT_STILL)
     CHECK(device.table->access->reach(&device, &trees[at], NULL, 0, DEVICE_WRITES, &err));

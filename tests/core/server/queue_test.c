@@ -1,6 +1,5 @@
-/* queue_test.c - work that is queued: its order, its failures, who runs it, what it costs. The
- * device beneath runs nothing: it notes which launch it was given, waits until it is told, or
- * fails. */
+/* queue_test.c - queued work: its order, failures, consumer and cost. The device runs nothing: it
+ * records its launches, waits until the test lets it continue, or fails. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
@@ -18,7 +17,7 @@ static _Atomic int32_t ran;
 static RtTree trees[3];
 
 enum { FAILS = 1 << 20, BREAKS = 1 << 21, WAITS = 1 << 22 };
-static _Atomic bool is_open; /* what launches that wait, wait for */
+static _Atomic bool is_open; /* the condition that waiting launches wait for */
 
 static bool fake_launch(Device *of, DeviceLaunch *launch, Error *why) {
   uint64_t what = launch->frame[0];
@@ -169,7 +168,7 @@ static void test_failures(void) {
     CHECK(!finish(other).is_skipped);
     uint64_t late = launch(1, 4, NULL);
     CHECK_INT(finish(bad).kind, RT_ERROR_FAULT);
-    CHECK(finish(late).is_skipped); /* it came before that was told */
+    CHECK(finish(late).is_skipped); /* it was queued before the failure was reported */
     CHECK(!finish(launch(1, 5, NULL)).is_skipped);
     device.table->destroy(&device);
   }

@@ -1,5 +1,5 @@
-/* snapshot_test.c - snapshots as C hosts use them; and contents that no writer would write, in
- * files whose checksum is right. */
+/* snapshot_test.c - snapshots in C hosts; and contents that no writer would produce, in files with
+ * a correct checksum. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -129,7 +129,7 @@ static void change(Bytes *bytes) {
   }
 }
 
-/* A tree that took anything in can be used. */
+/* A tree that was loaded in any way can be used. */
 static void use(Model *m) {
   int64_t result, index[] = {3, 3}, state = 0, cell[3], slot;
   RgValue value = number(1);

@@ -1,4 +1,4 @@
-/* refuse_test.c - declarations that are refused, each with its sentence. */
+/* refuse_test.c - declarations that are refused, each with its message. */
 #include "check.h"
 #include "snode/snode.h"
 

@@ -1,5 +1,5 @@
-/* snode_test.c - layouts with their exact offsets, shapes, drawings, and the text form both
- * ways. */
+/* snode_test.c - layouts with their exact offsets, shapes, drawings, and the text form, written and
+ * read. */
 #include "base/bits.h"
 #include "check.h"
 #include "snode/snode.h"

@@ -35,12 +35,13 @@ static void all_visited(Pool *pool, int64_t total, int64_t chunk, uint64_t seed)
 
 enum { PATIENCE = 600000 }; /* milliseconds that may pass on a busy machine */
 
-/* Until what a worker wrote is there. */
+/* Waits until a worker's write is visible. */
 static void wait_for(const _Atomic int *what) {
   for (int k = 0; k < PATIENCE && !*what; k++) usleep(1000);
 }
 
-/* Who took part, while each chunk takes a while: the caller, however late it is. */
+/* Counts the workers that took part, while each chunk takes some time: the caller always does,
+ * however late. */
 static void take_part(void *data, int32_t worker, int64_t begin, int64_t end) {
   _Atomic int *took_part = data;
   took_part[worker] = 1;
@@ -80,7 +81,7 @@ static void meet(void *data, int32_t worker, int64_t begin, int64_t end) {
 
 static void do_nothing(void *data, int32_t worker, int64_t begin, int64_t end) {}
 
-/* How often this thread gave its core away, or lost it. */
+/* How often this thread yielded its core, or lost it. */
 static long count_switches(void) {
   struct rusage usage;
   getrusage(RUSAGE_THREAD, &usage);

@@ -1,4 +1,4 @@
-/* model_test.c - random reads, writes, activations and deactivations in many layouts, held against
+/* model_test.c - random reads, writes, activations and deactivations in many layouts, compared with
  * a plain array. */
 #include <stdlib.h>
 

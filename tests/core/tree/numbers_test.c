@@ -1,4 +1,4 @@
-/* numbers_test.c - many elements at once are what convert.c makes of each. */
+/* numbers_test.c - bulk conversions of elements give the results of single ones. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* tree_test.c - trees from declaration to destruction, their nodes, and what memory they report. */
+/* tree_test.c - trees from declaration to destruction, their nodes, and the memory that they
+ * report. */
 #include <math.h>
 
 #include "runtime.h"

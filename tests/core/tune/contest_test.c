@@ -1,4 +1,4 @@
-/* contest_test.c - whether a new way stays, with times that the test makes up. */
+/* contest_test.c - whether a new candidate stays, with times that the test chooses. */
 #include "check.h"
 #include "tune/contest.h"
 

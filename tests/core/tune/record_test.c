@@ -11,7 +11,7 @@
 static Heap heap;
 static char folder[] = "/tmp/rg_tune_XXXXXX", path[100];
 
-/* What a process that begins now finds. */
+/* Returns what a new process finds. */
 static bool knows(const char *key, const char *choice) {
   TuneFile *file = tune_file_open(&heap, path);
   const char *found = tune_file_find(file, key);

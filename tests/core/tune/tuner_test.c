@@ -1,4 +1,4 @@
-/* tuner_test.c - the choice among candidates, with times that the test makes up. */
+/* tuner_test.c - the choice among candidates, with times that the test chooses. */
 #include <stdlib.h>
 
 #include "check.h"
@@ -10,13 +10,13 @@ static double noise(void) { /* 0 .. 1 */
   return (double)(state >> 40) / (double)(1 << 24);
 }
 
-/* A run on a busy machine: one in eight is held up. */
+/* A run on a busy machine: one in eight is delayed. */
 static double time_of(double own) {
   double held = noise() < 0.125 ? 0.5 * noise() : 0;
   return own * (1 + 0.02 * noise() + held);
 }
 
-/* Until a choice is made, with these times; how many runs that took, 1000 at most. */
+/* Runs until a choice is made, with these times; returns the number of runs, 1000 at most. */
 static int run_trials(Tuner *tuner, const double *times) {
   int runs = 0;
   for (; tuner->chosen == TUNE_UNDECIDED && runs < 1000; runs++) {
