@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
+
 static const struct {
   const char *name, *default_text, *meaning;
 } options[] = {
@@ -58,7 +60,7 @@ bool option_parse_bytes(const char *text, uint64_t *size_bytes, Error *err) {
                {"GB", 1e9},
                {"TB", 1e12}};
   char *end;
-  double value = strtod(text, &end);
+  double value = str_to_double(text, &end);
   while (*end == ' ') end++;
   for (size_t i = 0; end != text && i < sizeof units / sizeof units[0]; i++) {
     if (strcmp(end, units[i].unit)) continue;

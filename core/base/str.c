@@ -1,7 +1,9 @@
 /* str.c - a text buffer in scratch, and the nearest name to a misspelt one. */
 #include "base/str.h"
 
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <strings.h>
 
 void strbuf_init(StrBuf *buf, Scratch *scratch) { *buf = (StrBuf){.scratch = scratch}; }
@@ -39,15 +41,51 @@ void strbuf_format(StrBuf *buf, const char *format, ...) {
   buf->length += length;
 }
 
+int str_from_double(char text[STR_DOUBLE_BYTES], char style, int digits, double value) {
+  int length = snprintf(text, STR_DOUBLE_BYTES, style == 'e' ? "%.*e" : "%.*g", digits, value);
+  int whole = (int)strspn(text, "+-0123456789einfa"); /* also of inf and nan */
+  if (whole == length) return length;
+  int point = (int)strcspn(text + whole, "0123456789"); /* bytes of the locale's point */
+  text[whole] = '.';
+  memmove(text + whole + 1, text + whole + point, (size_t)(length - whole - point) + 1);
+  return length - point + 1;
+}
+
 void strbuf_float(StrBuf *buf, char style, int digits, double value) {
-  char text[64];
-  snprintf(text, sizeof text, style == 'e' ? "%.*e" : "%.*g", digits, value);
-  size_t whole = strspn(text, "+-0123456789einfa"); /* also of inf and nan */
-  size_t point = strcspn(text + whole, "0123456789");
-  strbuf_add(buf, text, (int)whole);
-  if (!text[whole]) return;
-  strbuf_char(buf, '.');
-  strbuf_text(buf, text + whole + point);
+  char text[STR_DOUBLE_BYTES];
+  strbuf_add(buf, text, str_from_double(text, style, digits, value));
+}
+
+/* Moves the point into the exponent before strtod reads the digits: "1.25" becomes "125e-2". */
+double str_to_double(const char *text, char **end) {
+  enum { MAX_DIGITS = 100 }; /* those after them only matter for ties of rounding */
+  char copy[MAX_DIGITS + 32];
+  const char *at = text + strspn(text, " \t\n");
+  int length = 0, exponent = 0;
+  bool has_point = false, has_digits = false;
+  if (*at == '-' || *at == '+') copy[length++] = *at++;
+  if (*at == '0' && (at[1] | 0x20) == 'x') return strtod(text, end);
+  for (; (*at >= '0' && *at <= '9') || (*at == '.' && !has_point); at++) {
+    if (*at == '.') {
+      has_point = true;
+      continue;
+    }
+    bool is_copied = length < MAX_DIGITS;
+    if (is_copied) copy[length++] = *at;
+    exponent += !is_copied - has_point;
+    has_digits = true;
+  }
+  if (!has_digits) return strtod(text, end); /* infinity, or no number */
+  if ((*at | 0x20) == 'e') {
+    const char *digits = at + 1 + (at[1] == '-' || at[1] == '+');
+    if (*digits >= '0' && *digits <= '9') {
+      long written = strtol(at + 1, (char **)(uintptr_t)&at, 10);
+      exponent += written < -100000 ? -100000 : written > 100000 ? 100000 : (int)written;
+    }
+  }
+  snprintf(copy + length, sizeof copy - (size_t)length, "e%d", exponent);
+  if (end) *end = (char *)(uintptr_t)at;
+  return strtod(copy, NULL);
 }
 
 const char *strbuf_end(StrBuf *buf) { return buf->data ? buf->data : ""; }

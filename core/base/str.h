@@ -33,6 +33,11 @@ void strbuf_char(StrBuf *buf, char c);
 void strbuf_format(StrBuf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* As "%.17g" (style 'g' or 'e'), with a decimal point whatever the host's locale uses. */
 void strbuf_float(StrBuf *buf, char style, int digits, double value);
+/* The same into `text`; returns its length. */
+enum { STR_DOUBLE_BYTES = 64 };
+int str_from_double(char text[STR_DOUBLE_BYTES], char style, int digits, double value);
+/* Reads a number with a decimal point, whatever the host's locale uses; otherwise as strtod. */
+double str_to_double(const char *text, char **end);
 /* the text, "" when nothing was added; borrowed from scratch */
 const char *strbuf_end(StrBuf *buf);
 

@@ -131,9 +131,9 @@ static bool read_number(IrReader *r, Type type, int64_t *imm) {
   if (type_is_float(type)) {
     if (word.length > 4 && !strncmp(start, "nan:", 4))
       *imm = (int64_t)strtoull(start + 4, &end, 16);
-    else *imm = ir_float_bits(strtod(start, &end));
+    else *imm = ir_float_bits(str_to_double(start, &end));
     if (str_is(word, "nan")) *imm = 0x7ff8000000000000;
-    errno = 0; /* strtod also reports denormals */
+    errno = 0; /* str_to_double also sets it for denormals */
   } else if (type_is_bool(type)) {
     *imm = str_is(word, "true");
     if (*imm || str_is(word, "false")) return true;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "memory/pool.h"
 
 static const char *const strategy_words[MEMORY_STRATEGY_COUNT] = {
@@ -24,7 +25,7 @@ static bool take_number(const char **text, double *number) {
   char *end;
   const char *at = *text;
   if (!take_word(&at, "=")) return false;
-  *number = strtod(at, &end);
+  *number = str_to_double(at, &end);
   if (end == at || !(*number >= 0) || *number > 1e15) return false;
   *text = skip_spaces(end);
   return true;

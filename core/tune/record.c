@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/map.h"
+#include "base/str.h"
 
 enum { PATH_BYTES = 1400, LINE_BYTES = 320, COMPACT_BYTES = 1 << 20, READ_BYTES = 4 << 20 };
 
@@ -68,8 +69,11 @@ static uint32_t checksum_of(const char *text, size_t length) {
 
 /* Writes the line with its newline; returns its length, 0 if it does not fit. */
 static int write_line(char line[LINE_BYTES], const Record *record) {
-  int length = snprintf(line, LINE_BYTES, "1 %s %s %.6g %.6g ", record->key, record->choice,
-                        record->default_time, record->choice_time);
+  char default_time[STR_DOUBLE_BYTES], choice_time[STR_DOUBLE_BYTES];
+  str_from_double(default_time, 'g', 6, record->default_time);
+  str_from_double(choice_time, 'g', 6, record->choice_time);
+  int length = snprintf(line, LINE_BYTES, "1 %s %s %s %s ", record->key, record->choice,
+                        default_time, choice_time);
   int left = LINE_BYTES - length;
   if (length < 0 || left < 10) return 0;
   return length +
@@ -78,14 +82,17 @@ static int write_line(char line[LINE_BYTES], const Record *record) {
 
 /* `line` has no newline. */
 static bool read_line(const char *line, size_t length, Record *record) {
-  char copy[LINE_BYTES], version[4];
+  char copy[LINE_BYTES], version[4], times[2][40], *ends[2];
   uint32_t sum;
   if (length < 10 || length >= LINE_BYTES || memchr(line, 0, length)) return false;
   memcpy(copy, line, length);
   copy[length] = 0;
-  if (sscanf(copy, "%3s %71s %71s %lf %lf %8x", version, record->key, record->choice,
-             &record->default_time, &record->choice_time, &sum) != 6)
+  if (sscanf(copy, "%3s %71s %71s %39s %39s %8x", version, record->key, record->choice, times[0],
+             times[1], &sum) != 6)
     return false;
+  record->default_time = str_to_double(times[0], &ends[0]);
+  record->choice_time = str_to_double(times[1], &ends[1]);
+  if (*ends[0] || *ends[1]) return false;
   return !strcmp(version, "1") && sum == checksum_of(line, length - 8);
 }
 

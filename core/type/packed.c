@@ -46,11 +46,16 @@ bool packed_is_text(Str text) {
 
 const char *packed_text(const Packed *packed, char out[PACKED_TEXT]) {
   const char *kind = kind_texts[packed->kind];
-  if (packed->kind == PACKED_FIXED)
-    snprintf(out, PACKED_TEXT, "%s(%d,%.17g,%.17g)", kind, packed->bits, packed->low, packed->high);
-  else if (packed->kind == PACKED_FLOAT || packed->kind == PACKED_SHARED)
+  if (packed->kind == PACKED_FIXED) {
+    char low[STR_DOUBLE_BYTES], high[STR_DOUBLE_BYTES];
+    str_from_double(low, 'g', 17, packed->low);
+    str_from_double(high, 'g', 17, packed->high);
+    snprintf(out, PACKED_TEXT, "%s(%d,%.30s,%.30s)", kind, packed->bits, low, high);
+  } else if (packed->kind == PACKED_FLOAT || packed->kind == PACKED_SHARED) {
     snprintf(out, PACKED_TEXT, "%s(%d,%d)", kind, packed->exponent, packed->fraction);
-  else snprintf(out, PACKED_TEXT, "%s(%d)", kind, packed->bits);
+  } else {
+    snprintf(out, PACKED_TEXT, "%s(%d)", kind, packed->bits);
+  }
   return out;
 }
 
@@ -165,7 +170,7 @@ bool packed_read(Str text, Packed *packed, Type *whole, Error *err) {
   int count = 0, wanted = packed->kind == PACKED_FIXED ? 3 : packed->kind >= PACKED_FLOAT ? 2 : 1;
   at += strlen(kind_texts[packed->kind]);
   do {
-    numbers[count++] = strtod(at + 1, &next);
+    numbers[count++] = str_to_double(at + 1, &next);
     if (next == at + 1) return unknown(text, err);
     at = next;
   } while (*at == ',' && count < wanted);

@@ -118,10 +118,14 @@ describe("a process that loads Regolith", function()
         io.write(tostring(x[1] == 0.375), " ", tostring(fill:ir():find "1%.5" ~= nil
           or arch == "lua"), " ")
       end
+      local own = rg.new { pool = "simple(ratio = 0.8)", memory = "1.5GiB" }
+      local y = own.field(rg.fixed(16, { -0.5, 1.5 }), 4)
+      y[1] = 1.25
+      io.write(tostring(math.abs(y[1] - 1.25) < 1e-4), " ")
     ]])
     os.execute(("rm -rf '%s'"):format(folder))
     if not answer then return pending "no locale can be made here" end
-    assert.equal("true true true true", answer)
+    assert.equal("true true true true true", answer)
   end)
 
   it("has no thread, no compiler and little additional memory before its first kernel", function()

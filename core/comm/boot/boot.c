@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/option.h"
+#include "base/str.h"
 #include "comm/boot/rendezvous.h"
 
 static bool gather_alone(Boot *boot, const void *mine, uint64_t size_bytes, void *all, Error *err) {
@@ -42,7 +43,7 @@ static int32_t number_of(const char *name) {
 static atomic_bool is_taken; /* the process already is a rank */
 
 int64_t boot_patience_ms(void) {
-  double seconds = atof(option_text("RG_PATIENCE"));
+  double seconds = str_to_double(option_text("RG_PATIENCE"), NULL);
   return seconds > 0 && seconds < 1e9 ? (int64_t)(seconds * 1000) : 60000;
 }
 

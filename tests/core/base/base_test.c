@@ -147,6 +147,38 @@ static void text_tests(Scratch *scratch) {
         strbuf_end(&buf),
         "1.5 -0.10000000000000001 1.0000000000000001e+300 2 0.33333333333333331 inf -inf 9.01e+15");
   }
+  TEST("a number is read to the last bit, up to what follows it") {
+    static const struct {
+      const char *text;
+      double value;
+      const char *rest;
+    } rows[] = {{"1.5GiB", 1.5, "GiB"},
+                {" -0.1,2", -0.1, ",2"},
+                {"1.0000000000000001e+300", 1.0000000000000001e+300, ""},
+                {"+.25e1 ", 2.5, " "},
+                {"3.", 3, ""},
+                {"2e", 2, "e"},
+                {"1e-400", 0, ""},
+                {"1e99999999999", HUGE_VAL, ""},
+                {"0.33333333333333331", 1.0 / 3.0, ""},
+                {"5e-324", 5e-324, ""},
+                {"0x10", 16, ""},
+                {"inf", HUGE_VAL, ""},
+                {"1.2.3", 1.2, ".3"},
+                {".", 0, "."},
+                {"-x", 0, "-x"}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+      char *end, text[STR_DOUBLE_BYTES];
+      CHECK(str_to_double(rows[k].text, &end) == rows[k].value);
+      CHECK_TEXT(end, rows[k].rest);
+      str_from_double(text, 'g', 17, rows[k].value);
+      CHECK(str_to_double(text, NULL) == rows[k].value);
+    }
+    char digits[400];
+    memset(digits, '1', sizeof digits);
+    memcpy(digits + 200, ".1e-100", 8);
+    CHECK(str_to_double(digits, NULL) == strtod(digits, NULL));
+  }
   TEST("a buffer formats text of any length") {
     StrBuf buf;
     strbuf_init(&buf, scratch);
