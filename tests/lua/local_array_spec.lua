@@ -144,6 +144,24 @@ for _, kind in ipairs(kinds) do
       end)
     end
 
+    it("is sorted by insertion", function()
+      expect(function(i)
+        local list, r = {}, 0
+        for k = 0, 4 do list[k + 1] = (i * 7 + k * k * 5) % 10 end
+        table.sort(list)
+        for k = 1, 5 do r = r * 10 + list[k] end
+        return r
+      end, each(([[
+        local d = %s
+        for k = 0, 4 do d[k] = (i * 7 + k * k * 5) %% 10 end
+        for a = 1, 4 do
+          local v, m = d[a], a
+          while m > 0 and d[m - 1] > v do d[m] = d[m - 1]; m = m - 1 end
+          d[m] = v
+        end
+        for k = 0, 4 do r = r * 10 + d[k] end]]):format(kind[3]), { I5 = I5 }))
+    end)
+
     it("is zero at the start of each iteration of the loop that declares it", function()
       expect(function() return 1 + 2 + 3 end, each([[
         for k = 1, 3 do

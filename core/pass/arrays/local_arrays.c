@@ -230,7 +230,7 @@ static void move_to_frame(Moved *m) {
 /* -- arrays that become variables -------------------------------------------------------------- */
 
 enum { MOST_SPLIT = 64 /* numbers of an array that becomes variables */ };
-enum { MOST_SHORT = 16, MOST_CHOICES = 32 /* of numbers by indices that are not constant */ };
+enum { MOST_SHORT = 16, MOST_CHOICES = 128 /* of numbers by indices that are not constant */ };
 
 bool local_arrays_is_short(const IrInst *array) {
   return array->op == IR_LOCAL_ARRAY && !type_is_vector(array->type) && array->imm <= MOST_SHORT;

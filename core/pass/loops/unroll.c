@@ -332,7 +332,8 @@ static bool find_count(Count *c) {
   return false;
 }
 
-static void count_loops(IrKernel *kernel, IrRegion *body) {
+static bool count_loops(IrKernel *kernel, IrRegion *body) {
+  bool has_changed = false;
   for (IrInst *inst = body->first, *next; inst; inst = next) {
     Count c = {.kernel = kernel, .loop = inst};
     next = ir_following(inst, body);
@@ -345,7 +346,9 @@ static void count_loops(IrKernel *kernel, IrRegion *body) {
     rewrite_move_all(inst->regions[0], index->region);
     ir_delete(inst);
     next = index->region->first;
+    has_changed = true;
   }
+  return has_changed;
 }
 
 /* -- reads that iterations repeat -------------------------------------------------------------- */
@@ -461,7 +464,7 @@ static void unroll_loop(Unroll *u, IrInst *loop) {
  * its copies nearly all of the compile time; they save nothing unless an index selects
  * something. */
 static bool is_around_long_loop(const IrInst *loop) {
-  return has_long_loop(loop->regions[0]) && !has_choice(loop->regions[0]);
+  return has_long_loop(loop->regions[0]) && !has_choice(loop->regions[0]) && !selects_numbers(loop);
 }
 
 /* The outermost loop of a sufficiently small nest. */
@@ -506,6 +509,8 @@ static void visit_body(IrKernel *kernel, IrTask *task, IrRegion *body, bool is_r
               .is_whole = is_whole,
               .insts = rewrite_count(body)};
   visit_region(&u, body);
+  /* counts that begin at the index of a loop around them, as in a sort, are constants now */
+  if (count_loops(kernel, body)) visit_region(&u, body);
 }
 
 void unroll_whole(IrKernel *kernel, IrTask *task) {
