@@ -5,7 +5,8 @@
  * rows of rules.def until none fits, is replaced by an equal inst that is visible here (common
  * value), or stays. There is no phi, so all users of a value come after it: one walk in program
  * order tries each of them again after their operands have changed (decision D-pass-50).
- * An `if` over a constant is replaced by the arm that is taken; code after an exit is removed.
+ * An `if` over a constant is replaced by the arm that is taken; code after an exit is removed. A
+ * loop over the set bits of a number that counts them becomes a count of bits.
  * Backward: removes insts without effects and uses, and then those that only they used.
  * Variables are left to mem2reg. */
 #include "ir/facts.h"
@@ -99,6 +100,94 @@ static bool is_empty_loop(const IrInst *inst) {
   return facts_trip_count(inst) == 0 || (ir_is_const(inst->operands[2], &step) && step == 0);
 }
 
+/* -- counts of bits ---------------------------------------------------------------------------- */
+
+/* A loop that counts the bits of a number, one by one, as users write it:
+ *
+ *   loop {
+ *     %x = get %v
+ *     if ne %x, 0 {} else { break 0 }            set %n, (get %n) + 3 * popcnt (get %v)
+ *     set %v, band %x, (sub %x, 1)         =>    set %v, 0
+ *     set %n, add (get %n), 3
+ *   }
+ *
+ * or with `shr %x, 1` for the next number, and `band %x, 1` in place of 3. */
+typedef struct BitCount {
+  IrInst *number, *count; /* the variables */
+  IrInst *each;           /* what a set bit adds to the count; NULL: 1 */
+} BitCount;
+
+static bool is_read_of(const IrInst *value, const IrInst *variable, const IrRegion *body) {
+  return value->op == IR_GET && value->operands[0] == variable && value->region == body;
+}
+
+/* Does the `if` leave the loop if the number is 0, and else do nothing? Returns the number. */
+static IrInst *leaves_at_zero(const IrInst *branch) {
+  const IrInst *test = branch->operands[0];
+  int64_t zero;
+  int arm = test->op == IR_EQ ? 0 : 1;
+  const IrInst *exit = branch->regions[arm]->first;
+  if ((test->op != IR_EQ && test->op != IR_NE) || branch->regions[!arm]->first) return NULL;
+  if (!exit || exit->op != IR_BREAK || exit->imm || !ir_is_const(test->operands[1], &zero) || zero)
+    return NULL;
+  return test->operands[0];
+}
+
+static bool is_with_one(const IrInst *value, IrOp op, const IrInst *x, int64_t one) {
+  int64_t n;
+  return value->op == op && value->operands[0] == x && ir_is_const(value->operands[1], &n) &&
+         n == one;
+}
+
+/* Is it x & (x - 1)? */
+static bool clears_lowest(const IrInst *next, const IrInst *x) {
+  if (next->op != IR_BAND || (next->operands[0] != x && next->operands[1] != x)) return false;
+  const IrInst *less = next->operands[next->operands[0] == x];
+  return is_with_one(less, IR_SUB, x, 1) || is_with_one(less, IR_ADD, x, -1);
+}
+
+static bool find_bit_count(const IrInst *loop, BitCount *found) {
+  const IrRegion *body = loop->regions[0];
+  IrInst *sets[2], *x = NULL;
+  int64_t each;
+  int count = 0;
+  if (loop->op != IR_LOOP) return false;
+  for (IrInst *inst = body->first; inst; inst = inst->next) {
+    bool is_value = inst->op == IR_GET || ir_effects(inst) & IR_PURE;
+    if (inst->op == IR_SET && x && count < 2) sets[count++] = inst;
+    else if (inst->op != IR_IF ? !is_value : x || !(x = leaves_at_zero(inst))) return false;
+  }
+  if (count < 2 || x->op != IR_GET || x->region != body || !type_is_integer(x->type)) return false;
+  IrInst *next = sets[0], *sum = sets[1];
+  if (next->operands[0] != x->operands[0]) next = sets[1], sum = sets[0];
+  *found = (BitCount){.number = x->operands[0], .count = sum->operands[0]};
+  const IrInst *add = sum->operands[1];
+  if (next->operands[0] != found->number || sum->operands[0] == found->number) return false;
+  if (add->op != IR_ADD || !type_is_integer(add->type)) return false;
+  int of_count = is_read_of(add->operands[0], found->count, body) ? 0 : 1;
+  IrInst *term = add->operands[!of_count];
+  if (!is_read_of(add->operands[of_count], found->count, body)) return false;
+  if (is_with_one(next->operands[1], IR_SHR, x, 1))
+    return is_with_one(term->op == IR_CONVERT ? term->operands[0] : term, IR_BAND, x, 1);
+  found->each = term;
+  return clears_lowest(next->operands[1], x) && ir_is_const(term, &each);
+}
+
+/* Returns the first inst of those that replace the loop. */
+static IrInst *count_bits(IrKernel *kernel, IrInst *loop, const BitCount *found) {
+  IrBuilder b = rewrite_before(kernel, loop);
+  IrInst *first = ir_get(&b, found->number);
+  IrInst *bits = ir_convert(&b, ir_unary(&b, IR_POPCNT, first), found->count->type);
+  if (found->each)
+    bits = ir_binary(&b, IR_MUL, bits, ir_const_int(&b, bits->type, found->each->imm));
+  ir_set(&b, found->count, ir_binary(&b, IR_ADD, ir_get(&b, found->count), bits));
+  ir_set(&b, found->number, ir_const_int(&b, first->type, 0));
+  ir_delete(loop);
+  return first;
+}
+
+/* -- forward, continued ------------------------------------------------------------------------ */
+
 /* Folds nested regions; returns the inst to continue with. */
 static IrInst *fold_regions(Folder *f, IrInst *inst) {
   int64_t known;
@@ -108,7 +197,8 @@ static IrInst *fold_regions(Folder *f, IrInst *inst) {
   for (int i = 0; i < ir_region_count(inst->op); i++) fold_region(f, inst->regions[i]);
   if (inst->op == IR_IF && ir_ends_in_exit(inst->regions[0]) && ir_ends_in_exit(inst->regions[1]))
     ir_delete_from(inst->next); /* unreachable */
-  return inst->next;
+  BitCount count;
+  return find_bit_count(inst, &count) ? count_bits(f->rewriter.kernel, inst, &count) : inst->next;
 }
 
 /* Folds a value; returns the inst to continue with. */
