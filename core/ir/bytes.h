@@ -14,7 +14,7 @@
 #ifndef RG_IR_BYTES_H
 #define RG_IR_BYTES_H
 
-enum { IR_BYTES_VERSION = 24 };
+enum { IR_BYTES_VERSION = 25 };
 static const char ir_bytes_magic[4] = {'R', 'G', 'I', 'R'};
 
 /* bits of an inst's mask: which attributes follow */

@@ -372,6 +372,7 @@ static void visit_inst(LaneWalk *w, const IrInst *inst) {
     if (w->body->is_row) set_shape(w, inst, LANE_VARYING);
     return;
   case IR_LANE: return visit_lane(w, inst);
+  case IR_LANE_FIRST: return; /* uniform */
   default:
     if (ir_effects(inst) & IR_PURE) visit_pure(w, inst);
   }

@@ -702,6 +702,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
            wrong(v, inst, "takes numbers, bools and addresses");
   case IR_GET:
   case IR_LANE:
+  case IR_LANE_FIRST:
     return all_of_type(inst, 0, inst->type) || wrong(v, inst, "result and operand differ in type");
   case IR_REDUCE:
     if (!reduces((IrUpdate)inst->imm, type_element(type_at(inst, 1))))

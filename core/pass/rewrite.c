@@ -100,6 +100,15 @@ void rewrite_move_to(IrInst *first, IrBuilder *b) {
   }
 }
 
+void rewrite_move_up(IrInst *value, IrInst *mark, IrMap *moved) {
+  if (value->op == IR_PARAM || !ir_is_inside(value, mark->region) || ir_mapped(moved, value))
+    return;
+  DEBUG_ASSERT(ir_effects(value) & IR_PURE, "only values without effects move");
+  for (int k = 0; k < value->operand_count; k++) rewrite_move_up(value->operands[k], mark, moved);
+  ir_map_put(moved, value, value);
+  ir_move_before(mark, value);
+}
+
 void rewrite_move_all(IrRegion *from, IrRegion *to) {
   DEBUG_ASSERT(from != to, "insts move to another region");
   rewrite_move_to(from->first, &(IrBuilder){.region = to});

@@ -41,6 +41,9 @@ void rewrite_become_call(IrKernel *kernel, IrInst *inst, RtEntry entry, int tree
                          int operand_count, IrInst *const *operands);
 /* Moves `first` and the insts after it to where the builder is. */
 void rewrite_move_to(IrInst *first, IrBuilder *b);
+/* Moves the value, after its operands, before `mark`, unless it was computed before the body whose
+ * first inst that stays is `mark`; `moved` holds what has been moved. */
+void rewrite_move_up(IrInst *value, IrInst *mark, IrMap *moved);
 /* Moves the insts of `from` to the end of `to`, or to its begin. */
 void rewrite_move_all(IrRegion *from, IrRegion *to);
 void rewrite_prepend(IrRegion *from, IrRegion *to);

@@ -475,6 +475,39 @@ describe("non-temporal stores of vectors", function()
   end)
 end)
 
+describe("quotients, remainders and bits of the index", function()
+  local n = 700
+  local x, y, z = rg.field(rg.f32, n), rg.field(rg.f32, n), rg.field(rg.ivec3, n)
+  for i = 0, n - 1 do x[i] = 3 * i + 1 end
+  local run = rg.kernel(function(first, last, by, bits)
+    for i in rg.range { first, last } do
+      local q, r, b = math.floor(i / by), i % by, bit.bxor(i, bits)
+      local row, column = math.floor(i / 32), i % 32
+      y[i] = x[b] + 2 * x[q + r] + 4 * x[row + column]
+      z[i] = rg.ivec3(q, r, row * 100 + column)
+    end
+  end)
+  local function element(i) return i >= 0 and i < n and 3 * i + 1 or 0 end
+
+  it("are those of each iteration, whether or not they are linear in the lanes", function()
+    for _, ends in ipairs { { 0, n }, { 3, n - 3 }, { 17, 40 }, { 0, 1 }, { 16, 33 } } do
+      for _, by in ipairs { 1, 3, 15, 16, 17, 64, 1000, -3, -16, 2 ^ 31 - 1, -2 ^ 31, 0 } do
+        for _, bits in ipairs { 0, 1, 15, 16, 48, 513, -1, -16 } do
+          with_stress("force_lanes", function() run(ends[1], ends[2], by, bits) end)
+          for i = ends[1], ends[2] - 1 do
+            local q, r = by == 0 and 0 or math.floor(i / by), by == 0 and 0 or i % by
+            local row, column = math.floor(i / 32), i % 32
+            local at = ("%d by %d, bits %d"):format(i, by, bits)
+            assert.same({ q, r, row * 100 + column }, { z[i].x, z[i].y, z[i].z }, at)
+            local sum = element(bit.bxor(i, bits)) + 2 * element(q + r) + 4 * element(row + column)
+            assert.equal(sum, y[i], at)
+          end
+        end
+      end
+    end
+  end)
+end)
+
 describe("quotients by roots under fast_math", function()
   local n = 1024
   local levels = { "x86-64", "native" }

@@ -102,22 +102,13 @@ static IrInst *find_condition_of_body(const LaneFact *facts, const IrRegion *bod
 
 /* -- the mark ---------------------------------------------------------------------------------- */
 
-/* Moves the value, after its operands, before `mark`, the first inst of the body that stays. */
-static void move_to_begin(IrInst *value, IrInst *mark, IrMap *moved) {
-  if (value->op == IR_PARAM || !ir_is_inside(value, mark->region) || ir_mapped(moved, value))
-    return;
-  for (int k = 0; k < value->operand_count; k++) move_to_begin(value->operands[k], mark, moved);
-  ir_map_put(moved, value, value);
-  ir_move_before(mark, value);
-}
-
 bool alternate_mark(const PassContext *ctx, IrKernel *kernel, const LaneBody *lanes) {
   IrRegion *body = (IrRegion *)lanes->region;
   IrInst *condition = find_condition_of_body(ir_lanes(ctx->scratch, kernel, lanes), body);
   if (!condition) return false;
   IrMap *moved = ir_map(ctx->scratch, kernel);
   IrBuilder b = rewrite_before(kernel, body->first);
-  move_to_begin(condition, ir_emit(&b, IR_ALTERNATE, TYPE(NONE), 1, &condition), moved);
+  rewrite_move_up(condition, ir_emit(&b, IR_ALTERNATE, TYPE(NONE), 1, &condition), moved);
   return true;
 }
 

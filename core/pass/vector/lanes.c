@@ -384,6 +384,17 @@ static bool iterates_over_words(const IrTask *task) {
   return false;
 }
 
+static void split_bodies(const PassContext *ctx, IrKernel *kernel, IrTask *task) {
+  IrRegion *bodies[] = {task->interior, task->scalar_border ? NULL : task->body};
+  if (task->kind != TASK_RANGE || task->lanes <= 1) return;
+  if (compaction_branch(ir_task_main(task)) || ir_lanes_alternate(ir_task_main(task))) return;
+  for (int i = 0; i < 2; i++) {
+    if (!bodies[i]) continue;
+    LaneBody lanes = ir_lanes_of_task(task, bodies[i], task->lanes);
+    piecewise_split(ctx, kernel, &lanes);
+  }
+}
+
 bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
   if (ctx->vector_bytes < 16) return true;
   for (int i = 0; i < kernel->tasks.count; i++) {
@@ -396,6 +407,7 @@ bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (task->counts) choose_range(ctx, kernel, task->counts);
     if (task->kind == TASK_NODES) choose_nodes(ctx, kernel, task);
     if (task->kind == TASK_LEAVES) choose_cells(ctx, kernel, task);
+    split_bodies(ctx, kernel, task);
     if (branch) choose_loops(ctx, kernel, task, branch->regions[0]);
     if (branch) continue;
     if (!task->scalar_border) choose_long_loops(ctx, kernel, task, task->body);

@@ -91,6 +91,13 @@ void alternate_unmark(IrRegion *body);
 bool alternate_mark_task(const PassContext *ctx, IrKernel *kernel, IrTask *task, int width);
 void alternate_unmark_task(IrTask *task);
 
+/* -- piecewise.c: indices that are linear in the lanes of most vectors ------------------------- */
+
+/* Are elements at the address adjacent in most vectors, although it is not linear? */
+bool piecewise_is_run(const LaneFact *facts, const IrRegion *body, const IrInst *ptr);
+/* Splits a body that is chosen for lanes by whether such indices are linear. */
+void piecewise_split(const PassContext *ctx, IrKernel *kernel, const LaneBody *lanes);
+
 /* access_shapes.c: do stores or updates like this one in its region cover all numbers of its cell,
  * of `step` bytes? Others need masks. */
 bool shapes_cover_cell(const IrInst *access, int64_t step);

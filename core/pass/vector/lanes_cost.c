@@ -37,6 +37,7 @@ enum {
   VECTOR = 2,     /* an op on a vector register */
   COMBINE = 10,   /* combining the values of all lanes */
   GATHER = 5,     /* per lane */
+  MOSTLY = 3,     /* vectors in which piecewise linear indices are linear, for one in which not */
   FAR = 10,       /* per lane, for elements in different cache lines, */
   APART = 20,     /* and where lanes read data of their own again that do not fit the first cache */
   FIRST = 32768,  /* bytes of that cache */
@@ -300,6 +301,8 @@ static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
   if (loads_neighbour(inst, type)) return VECTOR * 2 * registers(s, type); /* also if they wait */
   if (waits_for_store(s, inst)) return (int64_t)LOCAL_LANE * s->width;
   if (s->vector_bytes >= MASKED && is_in_run(inst)) return (int64_t)RUN_LOAD * s->width;
+  if (piecewise_is_run(s->facts, s->region, ptr))
+    return (MOSTLY * VECTOR * registers(s, type) + (int64_t)GATHER * s->width) / (MOSTLY + 1);
   s->gathers = true;
   bool is_far =
       is_linear ? fact(s, ptr)->step >= 4 * LINE : s->scattered > 0 || goes_through_node(s, ptr);

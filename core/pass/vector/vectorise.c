@@ -97,6 +97,10 @@ static bool may_be_shared(const IrInst *inst, int operand) {
   return inst->op == IR_OFFSET || (inst->op == IR_SELECT && operand == 0);
 }
 
+static void write_first(Vectoriser *v, const IrInst *inst) {
+  ir_map_put(v->scalar, inst, vectorise_scalar(v, inst->operands[0]));
+}
+
 static void write_pure(Vectoriser *v, const IrInst *inst) {
   if (inst->op == IR_CONST) return;
   if (vectorise_shape(v, inst) != LANE_VARYING) return vectorise_copy_scalar(v, inst);
@@ -343,6 +347,7 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   case IR_MEM_LOAD:
   case IR_MEM_STORE: return vectorise_access(v, inst);
   case IR_ALTERNATE: return write_alternate(v, inst);
+  case IR_LANE_FIRST: return write_first(v, inst);
   case IR_IF:
     if (inst->compacts) return vectorise_find(v, inst);
     if (vectorise_shape(v, inst->operands[0]) == LANE_UNIFORM) return write_if_uniform(v, inst);
