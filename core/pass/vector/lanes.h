@@ -17,6 +17,7 @@ typedef struct LaneSurvey {
   /* how often the surveyed code runs in one iteration; how often in a vector of `width` iterations,
    * which runs it if any lane does */
   double often, visits;
+  int loops;   /* enclosing loops of the body */
   int waiting; /* enclosing loops whose lanes have different trip counts, */
   /* and those of them that never run lane by lane: each lane reads along a list of its own */
   int scattered;

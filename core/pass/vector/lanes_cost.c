@@ -50,7 +50,7 @@ enum {
   MOST_PARTS = 16,  /* largest stride, in numbers, for which full vectors are read */
   SIMPLE_PARTS = 2, /* largest stride that LLVM's vectoriser handles as well */
   ONE_BY_ONE = 10,  /* overhead per lane of an op without a vector form */
-  UNPACK = 3,       /* per lane: its address and its operand */
+  UNPACK = 12,      /* per lane: its address and its operand */
   CALL = 40,        /* a call of the runtime */
   HASH = 30,        /* a look-up by coordinates; per lane, if several lanes do it at once: */
   HASH_LANE = 12,
@@ -93,6 +93,7 @@ static int call_cost(const IrInst *inst) {
   switch (inst->entry) {
   case RT_OUTSIDE:
   case RT_ARRAY_OUTSIDE: return 0; /* rare */
+  case RT_TREE_LARGE: return 0;    /* once in a task */
   case RT_FETCH:
   case RT_HASH_FETCH: return 1;
   case RT_SLOT_FIND:
@@ -448,12 +449,16 @@ static void survey_arms(LaneSurvey *s, const IrInst *inst) {
   bool differs = fact(s, inst)->diverges;
   bool is_sure = s->alternate && s->alternate->operands[0] == inst->operands[0];
   s->is_simple = false;
-  if (!is_sure && !lanes_is_predictable(inst)) {
+  bool is_steady = !differs && s->loops == 0; /* as in the iteration before */
+  if (!is_sure && !is_steady && !lanes_is_predictable(inst)) {
     s->scalar_cost += often * MISS / 2;
     if (!differs) s->vector_cost += visits * MISS / 2;
   }
+  bool waits = ir_is_call(inst->operands[0], RT_TREE_LARGE); /* for memory, in lanes or not */
   for (int i = 0; i < 2; i++) {
-    double share = is_sure ? i == 0 : lanes_guess_arm(s->ctx, inst, i),
+    double share = is_sure ? i == 0
+                   : waits ? 0
+                           : lanes_guess_arm(s->ctx, inst, i),
            any = differs ? share * on : share;
     s->often = often * share;
     s->visits = visits * (any < 1 ? any : 1);
@@ -545,10 +550,12 @@ static void survey_loop(LaneSurvey *s, const IrInst *inst) {
   s->often = inst->no_unroll ? 0 : often * guess.trips; /* rolled: rare */
   s->visits = inst->no_unroll ? 0 : visits * guess.trips * wait;
   bool scatters = waits && inst->op == IR_FOR && !inst->reduces && !inst->independent;
+  s->loops++;
   s->waiting += waits;
   s->scattered += scatters;
   if (differs) s->vector_cost += s->visits * DIVERGENCE;
   survey_region(s, inst->regions[0]);
+  s->loops--;
   s->waiting -= waits;
   s->scattered -= scatters;
   double wait_of_each = longest_chain(s, inst) * s->often - (s->scalar_cost - alone);
