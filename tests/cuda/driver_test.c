@@ -1,5 +1,5 @@
-/* driver_test.c - a machine without a usable GPU says so in one sentence; one with a GPU names
- * it. */
+/* driver_test.c - a machine without a usable GPU gives an error of one sentence; one with a GPU
+ * gives its name. */
 #include "../../cuda/driver.h"
 
 #include "check.h"

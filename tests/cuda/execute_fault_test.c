@@ -1,5 +1,5 @@
 /* execute_fault_test.c - faults on demand, and races by seed. The environment is read once, so each
- * case is a process of its own, whose exit status is what it found. */
+ * case is a process of its own, which returns its result as exit status. */
 #include "check.h"
 #include "gpu.h"
 
@@ -136,7 +136,7 @@ static const char count_text[] =
     "mul.wide.u32 %rd1, %r1, %r0; add.s64 %rd2, %rd0, %rd1; ld.global.u32 %r2, [%rd2];\n"
     "st.global.u32 [%rd2], %r2; ret;\n}\n";
 
-/* Numbers side by side move in sectors of 32 bytes; those far apart take one each. */
+/* Adjacent numbers move in sectors of 32 bytes; distant ones take a sector each. */
 static int counted(void) {
   uint64_t at, counts[8];
   void (*count)(uint64_t *) = NULL;

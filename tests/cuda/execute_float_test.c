@@ -1,5 +1,5 @@
-/* execute_float_test.c - floating point on the executing driver: IEEE 754 where PTX says so, and
- * what PTX says of NaN, signed zeros, subnormal numbers and of conversions out of range. */
+/* execute_float_test.c - floating point on the executing driver: IEEE 754 where PTX follows it, and
+ * PTX's rules for NaN, signed zeros, subnormal numbers and conversions out of range. */
 #include "check.h"
 #include "gpu.h"
 

@@ -1,4 +1,4 @@
-/* execute_memory_test.c - the device's memory: what kernels may touch, what the host sees, and
+/* execute_memory_test.c - the device's memory: what kernels may access, what the host sees, and
  * when. */
 #include "check.h"
 #include "gpu.h"
@@ -28,7 +28,7 @@ static void begin(void) {
   module = gpu_module(text);
   if (gpu.cuMemAlloc_v2(&place, 100)) CHECK(!"memory");
 }
-/* What an error does not outlive. */
+/* Errors that end with their context. */
 static void begin_again(void) {
   CHECK_INT(gpu.cuDevicePrimaryCtxReset_v2(0), 0);
   begin();

@@ -1,4 +1,4 @@
-/* execute_share_test.c - memory of the device that processes pass each other by file descriptors:
+/* execute_share_test.c - memory of the device that processes share by file descriptors:
  * this process's and a child's, each with the driver open. */
 #include "check.h"
 #include "gpu.h"

@@ -1,4 +1,4 @@
-/* execute_warp_test.c - lanes that part and meet, what they do together, and blocks. */
+/* execute_warp_test.c - lanes that diverge and reconverge, operations of a warp, and blocks. */
 #include <dlfcn.h>
 #include <stdio.h>
 

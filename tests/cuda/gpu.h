@@ -1,5 +1,5 @@
-/* gpu.h - what tests of the executing driver need: the library opened, a context, a module from
- * text, memory, a launch. A call that must succeed and does not ends the test with its name. */
+/* gpu.h - helpers for tests of the executing driver: the opened library, a context, a module from
+ * text, memory, a launch. If a call that must succeed fails, the test ends with its name. */
 #ifndef RG_TESTS_GPU_H
 #define RG_TESTS_GPU_H
 

@@ -1,5 +1,5 @@
-/* client_test.c - the compute client from C: four threads of a host, each with a stream of its own
- * and a buffer that all of them use; and who waits for what. */
+/* client_test.c - the compute client from C: four threads of a host, each with a stream of its own,
+ * and a buffer that all of them use; and which calls wait for which work. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -104,7 +104,7 @@ static void test_reuse(void) {
   CHECK(!rg_client_write(runtime, 2, other, ones, sizeof ones));
   CHECK(!rg_client_sync(runtime, -1));
   CHECK(!rg_client_read(runtime, 2, other, numbers, sizeof numbers));
-  CHECK(!memcmp(numbers, ones, sizeof ones)); /* nothing of the slow kernel came into it */
+  CHECK(!memcmp(numbers, ones, sizeof ones)); /* no result of the slow kernel is in it */
   CHECK(!rg_client_memory(runtime, 1, &memory));
   CHECK_INT(memory.waiting, 0);
   CHECK_INT(memory.live, sizeof ones);
@@ -135,7 +135,7 @@ static RgStatus run_set(int32_t stream, RgArray *array) {
   return rg_client_execute_autotune(runtime, stream, tuner, "i32 257", launches, CANDIDATES, NULL);
 }
 
-/* Others read, wait, ask and give memory back meanwhile. */
+/* Other threads read, wait, query and free memory meanwhile. */
 static void *disturb(void *data) {
   Worker *worker = data;
   int32_t numbers[NUMBERS], done;

@@ -1,5 +1,5 @@
-/* host_names_test.c - a host whose own functions bear the names that the libraries have inside: all
- * of them (host_names.sh). The libraries call their own. */
+/* host_names_test.c - a host whose functions have the names of the libraries' internal functions,
+ * all of them (host_names.sh). The libraries must call their own. */
 #include <stdlib.h>
 
 #include "runtime.h"

@@ -1,8 +1,8 @@
 /* lua_alloc_test.c - Lua's own memory runs out, at every allocation of a script in turn, once: the
- * script gets an error or goes on, and the same state computes right afterwards. A process for
- * each, since the state is the parent's. Not in compiled Lua, nor with all allocations failing from
- * some moment on: there the process now and then ends in LuaJIT's unwinder, and whether LuaJIT or
- * the module is at fault is not known. */
+ * script gets an error or continues, and the same state then computes correctly. Each case is a
+ * forked process, since the state is the parent's. Not tested: compiled Lua, and all allocations
+ * failing from some moment on. There the process sometimes ends in LuaJIT's unwinder, and it is not
+ * known whether LuaJIT or the module is at fault. */
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>

@@ -52,7 +52,7 @@ static lua_State *open_state(void) {
   return lua;
 }
 
-/* "" or what the script raised. Borrowed until the next call with the same state. */
+/* "", or the script's error. Borrowed until the next call with the same state. */
 static const char *run(lua_State *lua, const char *text) {
   lua_settop(lua, 0);
   if (!luaL_loadstring(lua, text) && !lua_pcall(lua, 0, 0, 0)) return "";
@@ -139,7 +139,7 @@ static void states(void) {
   }
 }
 
-/* What a host learns that reads an error by lua_tostring: "" if there is none. Borrowed. */
+/* The error as a host reads it by lua_tostring: "" if there is none. Borrowed. */
 static const char *run_plainly(lua_State *lua, const char *text) {
   lua_settop(lua, 0);
   if (!luaL_loadbuffer(lua, text, strlen(text), "@script.lua") && !lua_pcall(lua, 0, 0, 0)) {
@@ -300,7 +300,7 @@ static void *run_large(void *failed) {
   return NULL;
 }
 
-/* Workers do not come along into a child: a loop there must not wait for them. */
+/* A child has no copies of the workers: a loop there must not wait for them. */
 static int in_child(lua_State *lua, const char *text) {
   fflush(stdout);
   pid_t child = fork();

@@ -1,5 +1,5 @@
-/* module_test.c - modules from C: a host without a compiler runs kernels that were built before,
- * also those of modules that an earlier release may have built (modules/abi_1.rgm, and
+/* module_test.c - modules from C: a host without a compiler runs kernels that were compiled ahead
+ * of time, also those of modules that an earlier release may have built (modules/abi_1.rgm, and
  * gradients_1.rgm). */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* cache.c - an entry of the disk cache that holds anything: found only if it is whole and asked
- * for. The input takes the place of the one entry of a folder in memory-backed /dev/shm, or /tmp
- * where there is none. */
+/* cache.c - an entry of the disk cache with any contents: it may be found only if it is intact and
+ * has the requested key. The input replaces the only entry of a folder in memory-backed /dev/shm,
+ * or in /tmp without it. */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>

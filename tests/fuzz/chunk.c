@@ -1,5 +1,5 @@
-/* chunk.c - Lua text whose kernels the host cannot read: its stand-ins lie in it, in order, keep
- * its lines, and nothing is left behind. */
+/* chunk.c - Lua text whose kernels the host cannot read: its stand-ins are inside it, in order,
+ * keep its lines, and nothing leaks. */
 #include "front/stand_in.h"
 #include "fuzz.h"
 

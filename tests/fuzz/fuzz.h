@@ -1,5 +1,5 @@
-/* fuzz.h - what every target of the fuzz has: one input in, nothing out. A target must not crash,
- * leak, or run long; where something accepted breaks a promise it calls fuzz_broken. The same file
+/* fuzz.h - the interface of every fuzz target: one input in, nothing out. A target must not crash,
+ * leak, or run long; if accepted input breaks a promise, it calls fuzz_broken. The same file
  * is linked to libFuzzer (tests/run --fuzz) and to replay.c, which runs the kept inputs as an
  * ordinary test. */
 #ifndef RG_TESTS_FUZZ_H

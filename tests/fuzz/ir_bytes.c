@@ -1,5 +1,5 @@
-/* ir_bytes.c - canonical bytes from anywhere. What reads must verify, print, and be written as the
- * bytes it came from. An input is what follows the head, so that a new version turns none away; or
+/* ir_bytes.c - arbitrary canonical bytes. What can be read must verify, print, and be written as
+ * the same bytes. An input is the part after the head, so that it stays valid in a new version; or
  * a kernel as text, after the passes (the output of a golden file of tests/pass): it is written as
  * bytes, which are read whole, cut off anywhere, and with each byte changed. */
 #include "base/error.h"

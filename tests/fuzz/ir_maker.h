@@ -1,4 +1,4 @@
-/* ir_maker.h - kernels as IR text, made of bytes: what `lower` could have made, and more.
+/* ir_maker.h - kernels as IR text, made from bytes: those that `lower` could have made, and more.
  *
  * In one loop a field is only read, or accessed at the iteration's own index, or updated by one
  * operator that commutes, and no float that is stored is a NaN: so a kernel over dense memory has

@@ -1,5 +1,5 @@
-/* ir_text.c - the IR's text form. What reads and verifies prints, and what is printed reads and
- * prints alike. */
+/* ir_text.c - the IR's text form. A text that can be read and verified can be printed, and the
+ * printed text is read and printed unchanged. */
 #include "base/error.h"
 #include "fuzz.h"
 #include "ir/ir.h"

@@ -1,6 +1,6 @@
-/* module.c - a module whose checksum is right and which says anything: it is opened or refused, by
- * one sentence, and what it gives can be looked at. Its code is not run, as no reader can know what
- * code does. The input is what follows the head: bytes of the contents 4 | contents | versions; the
+/* module.c - a module with any contents and a correct checksum: it is opened, and its items can be
+ * read, or it is refused with one sentence. Its code is not run, as no reader can know what code
+ * does. The input is the part after the head: bytes of the contents 4 | contents | versions; the
  * highest bit of the number says that the format has version 2. */
 #include "base/bits.h"
 #include "fuzz.h"

@@ -1,4 +1,4 @@
-/* object.c - object files from anywhere: the loader places what it understands and refuses the
+/* object.c - arbitrary object files: the loader loads those that it understands and refuses the
  * rest. Nothing is called. */
 #include "fuzz.h"
 #include "loader/loader.h"

@@ -1,5 +1,5 @@
-/* replay.c - every kept input of a target once: inputs that crashed it before, and the seeds it
- * starts from. A crash ends the program without its count, which the suite takes for a failure. */
+/* replay.c - runs every kept input of a target once: inputs that crashed it before, and its seeds.
+ * A crash ends the program without its count, which the suite treats as a failure. */
 #include <dirent.h>
 
 #include "check.h"

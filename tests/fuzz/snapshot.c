@@ -1,6 +1,6 @@
-/* snapshot.c - a snapshot of one tree, whose checksum is right and which says anything: it is
- * loaded or refused, a refused one leaves the tree as it was, and the tree can be used afterwards.
- * Debug builds, as this one, check the tree after every load. An input is
+/* snapshot.c - a snapshot of one tree, with any contents and a correct checksum: it is loaded or
+ * refused, a refused one leaves the tree as it was, and the tree can be used afterwards. Debug
+ * builds, as this one, check the tree after every load. An input is
  *
  *     bytes of contents 4 | contents | bytes of the arrangement 4 | arrangement | directory
  *
@@ -105,7 +105,7 @@ static void change(RgSNode *node, const char *what) {
   if (rg_snode_call(node, what, NULL, 0, &result)) fuzz_broken(what, rg_error(rg)->message);
 }
 
-/* Of what a load brought: all of it can be walked, grow, and go. */
+/* After a load: all contents can be walked, can grow, and can be deactivated. */
 static void use(void) {
   int64_t slot, at[] = {3, 3};
   RgValue value = number(1);

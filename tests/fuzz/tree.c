@@ -1,5 +1,5 @@
-/* tree.c - a tree's text: the builder refuses or lays out; what is laid out draws, writes and reads
- * back with the same layout. */
+/* tree.c - a tree's text: the builder refuses it or lays it out; a tree that is laid out can be
+ * drawn, written, and read back with the same layout. */
 #include "base/error.h"
 #include "fuzz.h"
 #include "snode/snode.h"

@@ -1,5 +1,5 @@
-/* budget_test.c - memory ends at every possible moment: the error names who met it, nothing is half
- * made, other trees go on, and what was freed can be used again. */
+/* budget_test.c - memory runs out at every possible moment: the error names the level, nothing is
+ * half made, other trees continue, and freed memory can be used again. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* counted_test.c - counted memory by itself: what is counted, what is checked, many threads. */
+/* counted_test.c - counted memory by itself: statistics, checks, many threads. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -285,7 +285,7 @@ int main(void) {
     counted->end = on_end;
     counted->flags |= RT_COUNTED_SHARED;
     allocator.deferring = 1;
-    counted->count--; /* its last release, which has come so far */
+    counted->count--; /* its last release, part of which has run */
     rt_acquire(counted);
     rt_release(counted);
     rt_counted_end(counted, 1); /* the rest of it */
@@ -329,7 +329,7 @@ int main(void) {
     rt_counted_settle(&allocator);
     CHECK_INT(ends, 0);
     CHECK_INT(all->alloc - all->free, 1);
-    rt_acquire(counted); /* by one who read its address before */
+    rt_acquire(counted); /* by a thread that read its address before */
     rt_release(counted);
     allocator.deferring = 0;
     rt_counted_settle(&allocator);
@@ -350,7 +350,7 @@ int main(void) {
         rt_acquire(counted);
         rt_release(counted);
       }
-      rt_release(counted); /* whoever is last tells it */
+      rt_release(counted); /* the last one reports it */
       for (int k = 0; k < THREADS; k++) pthread_join(threads[k], NULL);
       CHECK_INT(ends, 1);
       CHECK_INT(faults, 0);

@@ -1,4 +1,4 @@
-/* forest.c - laying a test tree out, and handing it to the runtime; reach.c reaches its cells. */
+/* forest.c - lays out a test tree, and passes it to the runtime; reach.c accesses its cells. */
 #include "forest.h"
 
 #include <pthread.h>

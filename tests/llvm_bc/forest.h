@@ -1,6 +1,7 @@
-/* forest.h - trees for tests of the runtime: a few rows describe one, and it is laid out, filled in
- * as rt.h asks, and reached by coordinates the way compiled code reaches it (slot by slot), so that
- * what the runtime decodes from addresses is held against what this file encodes into them. */
+/* forest.h - trees for tests of the runtime: a few rows describe a tree, which is laid out and
+ * initialised as rt.h requires. Its cells are accessed by coordinates as in compiled code (slot by
+ * slot), so that what the runtime decodes from addresses is compared with what this file encodes
+ * into them. */
 #ifndef RG_TESTS_FOREST_H
 #define RG_TESTS_FOREST_H
 
@@ -19,7 +20,7 @@ typedef enum ForestKind {
   FOREST_HASH
 } ForestKind;
 
-typedef struct ForestRow { /* an SNode; row 0 is the root; parents stand before their children */
+typedef struct ForestRow { /* an SNode; row 0 is the root; parents precede their children */
   ForestKind kind;
   int parent;
   const char *axes; /* letters from i */
@@ -85,13 +86,13 @@ void forest_activate(RtContext *context, ForestTree *trees, int tree, int worker
                      int64_t number);
 void forest_deactivate(RtContext *context, ForestTree *trees, int tree, int worker, int node,
                        int64_t number);
-/* Where the payload of a cell of `node` (any kind with a payload) lives; ensures: activates; else
- * maybe the ambient. */
+/* The address of the payload of a cell of `node` (any kind with a payload); ensures: activates it;
+ * else this may be in the ambient node. */
 uint8_t *forest_payload(RtContext *context, ForestTree *trees, int tree, int worker, int node,
                         int64_t number, bool ensures);
 
-/* "" or which of the runtime's invariants does not hold (valid.h); while no task runs, refreshed or
- * not. */
+/* "", or the invariant of the runtime that does not hold (valid.h); while no task runs, refreshed
+ * or not. */
 const char *forest_broken(const ForestTree *tree);
 /* Everything that must hold outside a task after refresh: reachable nodes are the live ones, their
  * coordinates are those of the path that leads to them, lists hold each once in order. "" or what

@@ -1,6 +1,6 @@
-/* hash_test.c - calls for lanes find, make and remove what calls one by one do: of keys that are
- * their tags and of others, of cells that are there and not, in lanes that run and do not. And a
- * table that is purged in shares has what it had. */
+/* hash_test.c - calls for lanes find, create and remove the same cells as single calls: of keys
+ * that are their tags and of others, of cells that exist and do not, in active and inactive lanes.
+ * And a table that is purged in shares keeps its entries. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,7 +155,7 @@ static void makes_as_one_by_one(int axes, int width) {
   }
 }
 
-/* Of some lanes the cell is there, of some it is another lane's, too. */
+/* For some lanes the cell exists, and some lanes share a cell. */
 static void removes_as_one_by_one(int axes, int width, int workers) {
   Lanes lanes;
   bool was_there[MOST_LANES];
@@ -196,7 +196,7 @@ static void test_lanes(int axes) {
   destroy();
 }
 
-/* In any order, as threads would. More shares than lines have nothing to do. */
+/* In any order, as threads would. If there are more shares than lines, some have nothing to do. */
 static void purge_in(uint64_t shares) {
   RtManager *manager = trees->rt.managers;
   RtPurge all[512];

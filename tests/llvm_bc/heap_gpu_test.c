@@ -1,5 +1,5 @@
-/* heap_gpu_test.c - what a GPU's threads take memory from (llvm_bc/heap_gpu.c), natively: threads
- * take, write, compare and give back pieces of all sizes. */
+/* heap_gpu_test.c - the heap of a GPU's threads (llvm_bc/heap_gpu.c), run natively: threads
+ * allocate, write, compare and free pieces of all sizes. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -26,8 +26,8 @@ typedef struct Thread {
   int refused;
 } Thread;
 
-/* Atomic, as who takes a piece may still look at one that another has got before it; what it sees
- * there is not used. */
+/* Atomic, as a thread that allocates may still read a piece that another one has just got; the
+ * value that it reads there is not used. */
 static void fill(const Piece *piece) {
   for (uint64_t k = 0; k < piece->size_bytes / 8; k++)
     __atomic_store_n(&piece->at[k], piece->mark, __ATOMIC_RELAXED);
@@ -61,7 +61,7 @@ static void *work(void *data) {
   return NULL;
 }
 
-/* How many were refused; -1: somebody else's marks were in a piece. */
+/* Returns how many were refused; -1: a piece had another thread's marks. */
 static int race(uint64_t capacity, uint32_t stacks) {
   Thread threads[THREADS];
   int refused = 0;

@@ -1,7 +1,6 @@
-/* list_test.c - lists of a dynamic SNode: threads that append, take away and empty at once, memory
- * that ends, and what a list must be all the same: every element below its length is there, and
- * behind it there is nothing. The tree is a pointer SNode's whose first two slots are a list's
- * length and lock. */
+/* list_test.c - lists of a dynamic SNode: threads that append, pop and empty concurrently, and
+ * memory that runs out. In any case every element below a list's length exists, and nothing after
+ * it. The tree is a pointer SNode's whose first two slots are a list's length and lock. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,8 +109,8 @@ static void empty(int worker, int i) {
   rt_dynamic_clear(context, &context->workers[worker], 0, 0, list_at(i), CAPACITY, 1, 0);
 }
 
-/* Between tasks: chunks are there without a gap, elements not zero, and all that lies behind them
- * is. */
+/* Between tasks: chunks exist without a gap, elements are not zero, and everything after them is.
+ * */
 static uint64_t check_list(int i) {
   uint32_t *list = list_at(i), length = list[RT_LIST_LENGTH];
   uint64_t sum = 0;
@@ -228,7 +227,7 @@ static void append_and_empty(Thread *thread) {
   }
 }
 
-/* As lanes do: several from one list. */
+/* As lanes do: several elements from one list. */
 static void only_take(Thread *thread) {
   for (int k = 0; k < STEPS / 2; k++) {
     uint32_t *list = list_at((k + thread->worker) % LISTS);
@@ -240,7 +239,7 @@ static void only_take(Thread *thread) {
   }
 }
 
-/* Whoever has emptied a list finds nothing in it. */
+/* A thread that has emptied a list finds nothing in it. */
 static void only_empty(Thread *thread) {
   for (int k = 0; k < LISTS; k++) {
     uint32_t *list = list_at(k);

@@ -149,8 +149,8 @@ static void *toggle(void *data) {
   return NULL;
 }
 
-/* All threads write cells of one outer cell, or clear it; bits alone, since plain values would be a
- * race by their nature. */
+/* All threads write cells of one outer cell, or clear it; only bits, since plain values would be a
+ * race. */
 static void *fight(void *data) {
   int self = (int)(intptr_t)data;
   for (int turn = 0; turn < TURNS; turn++) {

@@ -1,7 +1,8 @@
-/* maths_test.c - the runtime's mathematics beside the C library's long double, which has 11 digits
- * more than f64: the largest error in units in the last place, over edge values and random numbers;
- * and that lanes give the bits of one number. `test_rt_maths table` prints the errors; `all` takes
- * every f32 instead of a sample, beside the C library's f64: half an hour. */
+/* maths_test.c - the runtime's mathematics compared with the C library's long double, which has 11
+ * bits more than f64: the largest error in units in the last place, over edge values and random
+ * numbers; and lanes must give the bits of the scalar function. `test_rt_maths table` prints the
+ * errors; `all` compares every f32 instead of a sample with the C library's f64, which takes half
+ * an hour. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -131,7 +132,7 @@ static float f32_of(uint32_t bits) {
   return x;
 }
 
-/* Turn `turn` of a function: all pairs of edges, then random numbers of four kinds. */
+/* Sample number `turn` for a function: all pairs of edges, then random numbers of four kinds. */
 static void draw_pair(int turn, double *x, double *y) {
   if (turn < EDGES * EDGES) {
     *x = edges[turn / EDGES];

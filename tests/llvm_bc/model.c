@@ -1,8 +1,8 @@
 /* model.c - see model.h. The runtime is compiled with RT_MODEL here, so that it calls rt_step
- * around its atomic accesses. Who waits for another (rt_target_wait) is not asked again before
- * memory has changed, or nobody else is left; when all have been asked in vain, that is a deadlock.
- * Trees are small (tiny_chunks), and only what they can touch is put back before a run and compared
- * in a state. */
+ * around its atomic accesses. A thread that waits for another one (rt_target_wait) is not resumed
+ * before memory has changed, or no other thread is left; if all have been resumed in vain, there is
+ * a deadlock. Trees are small (tiny_chunks), and only memory that they can access is restored
+ * before a run and compared in a state. */
 #include "model.h"
 
 #include <stddef.h>
@@ -57,7 +57,8 @@ static char wrong[300];
 
 static Choice choices[MAX_DEPTH];
 static int depth, depth_known;
-static int bound, preemptions, last; /* a preemption: another goes on though the last one could */
+static int bound, preemptions,
+    last; /* a preemption: another thread continues although the last one could */
 static uint64_t *visited;
 static int64_t visited_count;
 
@@ -71,7 +72,7 @@ void rt_step(void) {
 
 void rt_target_wait(uint32_t round) {
   (void)round;
-  if (current < 0) abort(); /* nobody else is there to wait for */
+  if (current < 0) abort(); /* there is no other thread to wait for */
   threads[current].waits = true;
   model_switch(&threads[current].top, scheduler);
 }
@@ -165,7 +166,7 @@ static void copy_blocks(bool restores) {
     memcpy(restores ? blocks[b].memory : at, restores ? at : blocks[b].memory, blocks[b].bytes);
 }
 
-/* Four sums side by side, since each step of one waits for the step before; whole words. */
+/* Four sums at once, since each step of a sum waits for the one before; whole words. */
 static uint64_t mix(uint64_t hash, const void *memory, uint64_t bytes) {
   const uint64_t *word = memory, *end = word + bytes / 8;
   uint64_t sums[4] = {hash, hash + 1, hash + 2, hash + 3};
@@ -185,7 +186,7 @@ static uint64_t mix(uint64_t hash, const void *memory, uint64_t bytes) {
 static uint8_t *hashed;
 static uint64_t hashed_sum;
 
-/* Takes over what a line of a block is now. */
+/* Records the contents of a line of a block. */
 static void hash_line(const Block *block, uint64_t line, uint8_t *before) {
   uint64_t place = ((uint64_t)(block - blocks) << 32 | (line + 1)) * 0xbf58476d1ce4e5b9u;
   uint64_t left = block->bytes - line * LINE, bytes = left < LINE ? left : LINE;
@@ -220,7 +221,7 @@ static uint64_t state_hash(int phase, uint64_t hash) {
   return hash | 1;
 }
 
-/* False when it was there before. */
+/* False if it was there before. */
 static bool visit(uint64_t hash) {
   uint64_t at = hash % VISITED;
   for (; visited[at]; at = (at + 1) % VISITED)
@@ -234,7 +235,7 @@ static bool visit(uint64_t hash) {
 
 static bool can_run(int thread) { return !threads[thread].is_done && !threads[thread].waits; }
 
-/* The last one first; alone, where another would be one preemption too many. */
+/* The last thread first; only that, if another one would exceed the bound on preemptions. */
 static int runnable(int list[MODEL_THREADS]) {
   int count = 0;
   bool goes_on = last >= 0 && can_run(last);
@@ -245,7 +246,7 @@ static int runnable(int list[MODEL_THREADS]) {
   return count;
 }
 
-/* True when there was one that waited. */
+/* True if one was waiting. */
 static bool wake_all(void) {
   bool woke = false;
   for (int t = 0; t < thread_count; t++) {
@@ -255,7 +256,7 @@ static bool wake_all(void) {
   return woke;
 }
 
-/* Which of `count` goes on; -1: this state was met before. */
+/* Which of `count` threads continues; -1: this state was visited before. */
 static int choose(int phase, int count, uint64_t memory) {
   if (depth == depth_known) {
     if (!visit(state_hash(phase, memory))) return -1;
@@ -273,7 +274,7 @@ static void go_on(int thread) {
   current = -1;
 }
 
-/* False: a state met before. */
+/* False: a state that was visited before. */
 static bool run_phase(const ModelScenario *scenario, int phase) {
   int list[MODEL_THREADS], in_vain = 0;
   for (thread_count = 0; thread_count < MODEL_THREADS && scenario->threads[phase][thread_count];
@@ -367,7 +368,7 @@ static void end(void) {
   free(visited);
 }
 
-/* The last choice that has another way goes that way; false: there is none. */
+/* Changes the last choice that has an alternative; false: there is none. */
 static bool next_run(void) {
   while (depth_known && choices[depth_known - 1].taken + 1 == choices[depth_known - 1].count)
     depth_known--;

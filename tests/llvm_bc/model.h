@@ -1,12 +1,11 @@
 /* model.h - every interleaving of a few threads in the runtime's own code: a scheduler that runs
- * them as coroutines, one atomic access at a time, and goes through all choices of who is next.
+ * them as coroutines, one atomic access at a time, and explores all choices of the next thread.
  *
- *     run from the start -- choices of the last run, one changed --> a state met before: give up,
- * else go on to the end
+ *     run from the start -- choices of the last run, one changed --> a visited state, or the end
  *
- * A state is the runtime's tables and memory and what each thread has on its stack; two runs that
- * reach one state go on alike, so what was met is not gone through again. Accesses take place in
- * order: what weaker orders may do is the thread sanitizer's part. */
+ * A state consists of the runtime's tables and memory and each thread's stack; two runs that reach
+ * one state continue alike, so a visited state is not explored again. Accesses take place in order:
+ * weaker orders are left to the thread sanitizer. */
 #ifndef RG_TESTS_MODEL_H
 #define RG_TESTS_MODEL_H
 
@@ -33,8 +32,8 @@ typedef struct ModelResult {
   const char *wrong; /* "" when nothing was */
 } ModelResult;
 
-/* All interleavings, or the first that goes wrong. Of three threads those with at most so many
- * preemptions (a thread stops though it could go on); 0: all of them, too. */
+/* Explores all interleavings, up to the first failure. With three threads, only those with at most
+ * so many preemptions (a thread stops although it could continue); 0: all of them. */
 ModelResult model_explore(const ModelScenario *scenario, int most_preemptions);
 
 #endif

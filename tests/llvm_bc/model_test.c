@@ -71,7 +71,7 @@ static const Case cases[] = {
       .after = "n10 n13"}},
 };
 
-/* Faults take few preemptions to show; `all` is for an evening. */
+/* Most faults appear with few preemptions; `all` takes hours. */
 enum { MOST_PREEMPTIONS = 2 };
 
 int main(int argc, char **argv) {

@@ -1,6 +1,6 @@
-/* oracle.h - what a tree should hold, kept the plainest way: a flag per pointer cell and a number
- * per payload cell, whole. Deactivating a cell looks up, in a table made beforehand, every cell at
- * or below it. */
+/* oracle.h - the expected contents of a tree, stored in the simplest way: a flag per pointer cell
+ * and a number per payload cell, for the whole shape. Deactivating a cell finds every cell at or
+ * below it in a precomputed table. */
 #ifndef RG_TESTS_ORACLE_H
 #define RG_TESTS_ORACLE_H
 
@@ -25,9 +25,9 @@ void oracle_destroy(Oracle *oracle);
 void oracle_activate(Oracle *oracle, int node, int64_t number);
 void oracle_deactivate(Oracle *oracle, int node, int64_t number);
 void oracle_clear(Oracle *oracle, int node);
-/* Takes over what the tree holds: after steps whose result is not one. */
+/* Copies the contents of the tree, after steps whose result is not unique. */
 void oracle_adopt(Oracle *oracle, RtContext *context, ForestTree *trees, int t);
-/* "" or where tree and oracle differ: flags, counts, contents, and forest_check. */
+/* "", or the place where tree and oracle differ: flags, counts, contents, and forest_check. */
 const char *oracle_compare(const Oracle *oracle, RtContext *context, ForestTree *trees, int t);
 
 #endif

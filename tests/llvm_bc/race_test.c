@@ -1,6 +1,6 @@
-/* race_test.c - the race detector (llvm_bc/race.c) beside a plain model: threads touch elements at
- * random, and whatever their order, each element's entry names the pair of accesses that the model
- * finds by looking at all of them. */
+/* race_test.c - the race detector (llvm_bc/race.c) compared with a plain model: threads access
+ * elements at random, and whatever their order, each element's entry names the pair of accesses
+ * that the model finds by examining all of them. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* random_test.c - a million random steps on several trees at once: writes, reads, activations,
- * deactivations, clears, refreshes and collections in any order. After each, what the runtime
- * promises of the tree is asked (valid.h); now and then it is held against the plain model. An
- * argument is another number of steps. */
+ * deactivations, clears, refreshes and collections in any order. After each step the runtime's
+ * invariants are checked (valid.h), and from time to time the tree is compared with the plain
+ * model. An argument sets the number of steps. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
-/* reach.c - cells of a test tree by their coordinates, slot by slot; and what must hold of a whole
- * tree. */
+/* reach.c - cells of a test tree by their coordinates, slot by slot; and checks of a whole tree. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

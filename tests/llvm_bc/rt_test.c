@@ -1,4 +1,4 @@
-/* rt_test.c - one thread: what the runtime promises about slots, nodes, lists, clearing and
+/* rt_test.c - one thread: the promises of the runtime about slots, nodes, lists, clearing and
  * budgets. */
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static void check_slots(void) {
     rt_slot_clear(context, context->workers, 0, 0, slot);
     CHECK_INT(rt_list_count(context, 0, 0), 0);
     CHECK(rt_slot_ensure(context, context->workers, 0, 0, other) != node);
-    CHECK_INT(node[3], 0xee); /* readers may still look */
+    CHECK_INT(node[3], 0xee); /* readers may still use it */
     CHECK(rt_tree_collect(context, &trees->rt));
     CHECK(!rt_tree_collect(context, &trees->rt));
     bool seen = false;
@@ -114,7 +114,7 @@ static void check_lists(void) {
     CHECK(rt_list_update(context, &trees->rt, 1));
     CHECK_INT(manager(1)->list_count, manager(1)->live_count);
     CHECK_TEXT(forest_check(context, trees, 0), "");
-    /* gone and back between two lists, in another node perhaps */
+    /* deactivated and activated again between two lists, perhaps in another node */
     forest_deactivate(context, trees, 0, 0, 3, 11);
     rt_tree_collect(context, &trees->rt);
     forest_activate(context, trees, 0, 0, 3, 12);

@@ -1,6 +1,6 @@
-/* thread_test.c - many threads on one tree at once. Where the outcome is one (activations alone,
- * deactivations alone) the plain model knows it; where it is not (both at once) the tree must be
- * whole all the same. */
+/* thread_test.c - many threads on one tree at once. If the outcome is unique (only activations, or
+ * only deactivations), the plain model has it; otherwise (both at once) the tree must be valid all
+ * the same. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static void deactivate_cell(Thread *thread, Step *step) {
   forest_deactivate(context, trees, 0, thread->worker, step->node, step->cell);
 }
 
-/* All threads run through the same cells, with what lies above them. */
+/* All threads process the same cells, and the levels above them. */
 static void meet_in_slots(Thread *thread) {
   int n = trees->managers[trees->rt.manager_count - 1];
   int64_t cells = forest_cell_count(&trees->nodes[n]);

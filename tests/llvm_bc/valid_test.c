@@ -1,4 +1,5 @@
-/* valid_test.c - each invariant of a tree is broken on purpose, and its own sentence says so. */
+/* valid_test.c - each invariant of a tree is broken on purpose, and its own message must report it.
+ * */
 #include <string.h>
 
 #include "check.h"

@@ -1,7 +1,7 @@
 /* pass_test.c - passes from text to text: golden files (golden.h) of IR, whose group names the
- * pass, or several, as in `fold+tasks`. A line `# passes: a,b` says it otherwise,
- * `# vector_bytes: 16` and `# fast_gathers` set the target. With a line `# effects` the output is
- * what each function does after these passes (pass/analysis/effects.h). */
+ * pass, or several, as in `fold+tasks`. A line `# passes: a,b` overrides the group,
+ * `# vector_bytes: 16` and `# fast_gathers` set the target. With a line `# effects` the output
+ * lists the effects of each function after these passes (pass/analysis/effects.h). */
 #include "golden.h"
 #include "pass/analysis/effects.h"
 #include "pass/pass.h"
