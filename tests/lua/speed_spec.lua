@@ -382,7 +382,8 @@ describe("particles", function()
 end)
 
 describe("keys", function()
-  -- By way of memory, one by one under a mask, it would be 7.4.
+  -- By way of memory, one by one under a mask, it would be two instructions more. Lanes pay for the
+  -- root; without it, keys are counted in scalar code.
   it("are counted at addresses from registers #compiled #cpu", function()
     if not is_plain or not has_masks then return pending "no vectors of 512 bits" end
     local rg = support.rg.new { threads = 1, cpu = "x86-64-v4", cache = false, specialise = false }
@@ -390,15 +391,15 @@ describe("keys", function()
     local key, count = rg.field(rg.u32, keys), rg.field(rg.i32, bins)
     local run = rg.kernel(function()
       for i in rg.range(keys) do
-        local b = key[i] % bins
+        local b = rg.u32(math.sqrt(rg.f32(key[i])) * 0.5) % bins
         count[b] = count[b] + 1
       end
     end)
     run()
-    assert.truthy(run:asm():find "vpextr")
+    assert.truthy(run:asm():find "vpextrq[^\n]*\n%s*incl%s+%(%%r%w+%)")
     if not instructions.can_count() then return end
     local each = instructions.of(run) / keys
-    assert.is_true(each <= 5.7, ("%.1f instructions a key"):format(each))
+    assert.is_true(each <= 6, ("%.1f instructions a key"):format(each))
   end)
 end)
 
