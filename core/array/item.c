@@ -172,9 +172,9 @@ bool item_set(Store *store, RtCounted *counted, const char *type, int64_t index,
       !vector_convert(store, item.type, value, bits, "an element of the array", err))
     return false;
   for (int k = 0; k < part_count(&item); k++) {
-    const RtCounted *given = (const RtCounted *)(uintptr_t)bits[k];
-    if (!is_array(&item, k) || !given) continue;
-    if (!check_own(&item, given, err) || !check_reachable(&item, given, err)) return false;
+    const RtCounted *element = (const RtCounted *)(uintptr_t)bits[k];
+    if (!is_array(&item, k) || !element) continue;
+    if (!check_own(&item, element, err) || !check_reachable(&item, element, err)) return false;
   }
   if (!counted_reach(&store->counted, counted, at, item.size, DEVICE_WRITES, err)) return false;
   for (int k = 0; k < part_count(&item); k++) {

@@ -3,7 +3,7 @@
  * differ.
  *
  * Numbers are LEB128, signed ones zigzag; texts and blocks of bytes are preceded by 1 + their
- * length, and 0 stands for none. A reader trusts nothing: it checks every count against the bytes
+ * length, and 0 stands for none. A reader checks every count against the bytes
  * that are left. Malformed input sets is_broken; from then on numbers are read as 0, and the
  * caller checks once, at the end, or before it uses a number as an index. Callers run below a guard
  * (guard.h), as reading and writing allocate from scratch memory. */

@@ -31,7 +31,7 @@ typedef struct Error {
   uint64_t launch;   /* the number, from 1 on, of the queued launch that failed; else 0 */
   char kernel[64];   /* and the name of its kernel */
   bool is_note;      /* in a list: a note on the error before it */
-  ErrorList *more;   /* borrowed; NULL: only the first error is kept */
+  ErrorList *more;   /* borrowed; NULL: only the first error is stored */
 } Error;
 
 enum { ERROR_LIST_ROWS = 40, ERROR_LIST_MAX_ERRORS = 9, ERROR_LIST_NOTES = 3 };

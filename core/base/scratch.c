@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20, ALIGNMENT = 16 };
+enum { FIRST_BLOCK = 4096, MAX_BLOCK = 1 << 20, ALIGNMENT = 16 };
 
 /* Bytes after each allocation, filled so that a pointer read past its end is not NULL: following it
  * ends a test. */
@@ -44,7 +44,7 @@ static _Noreturn void run_out(void) {
 
 static void add_block(Scratch *scratch, size_t min_bytes) {
   size_t size = scratch->total / 4 > FIRST_BLOCK ? scratch->total / 4 : FIRST_BLOCK;
-  if (size > LARGEST_BLOCK) size = LARGEST_BLOCK;
+  if (size > MAX_BLOCK) size = MAX_BLOCK;
   if (size < min_bytes) size = min_bytes;
   ScratchBlock *block = heap_alloc(scratch->heap, sizeof *block + size);
   if (!block) run_out();

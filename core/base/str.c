@@ -92,12 +92,12 @@ const char *strbuf_end(StrBuf *buf) { return buf->data ? buf->data : ""; }
 
 /* -- "did you mean" ---------------------------------------------------------------------------- */
 
-enum { LONGEST_NAME = 40 };
+enum { MAX_NAME = 40 };
 
 /* Edit distance; two swapped letters count as one edit. */
 static int edit_distance(Str a, Str b) {
-  int rows[3][LONGEST_NAME + 1], *two_ago = rows[0], *previous = rows[1], *row = rows[2];
-  if (a.length > LONGEST_NAME || b.length > LONGEST_NAME) return LONGEST_NAME;
+  int rows[3][MAX_NAME + 1], *two_ago = rows[0], *previous = rows[1], *row = rows[2];
+  if (a.length > MAX_NAME || b.length > MAX_NAME) return MAX_NAME;
   for (int j = 0; j <= b.length; j++) row[j] = j;
   for (int i = 1; i <= a.length; i++) {
     int *reused = two_ago;
@@ -184,7 +184,7 @@ static const char *find_synonym(Str name, const char *const *candidates, int cou
 
 const char *str_nearest(Str name, const char *const *candidates, int count) {
   const char *best = find_synonym(name, candidates, count);
-  int best_edits = LONGEST_NAME;
+  int best_edits = MAX_NAME;
   if (best) return best;
   Str last = str_after_dot(name);
   for (int i = 0; i < count; i++) {

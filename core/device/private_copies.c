@@ -218,9 +218,9 @@ static Part find_part(const Summation *summation, int32_t begin) {
   part.positions =
       is_root ? (int64_t)first.counts[0] : (int64_t)tree->managers[first.manager].list_count;
   int64_t workers = summation->context->worker_count,
-          even = part.positions / (workers * PIECES_PER_WORKER), least = MIN_PIECE / elements + 1,
-          most = MAX_PIECE / elements + 1;
-  part.chunk = max_i64(least, min_i64(even, most));
+          even = part.positions / (workers * PIECES_PER_WORKER), min = MIN_PIECE / elements + 1,
+          max = MAX_PIECE / elements + 1;
+  part.chunk = max_i64(min, min_i64(even, max));
   part.pieces = (part.positions + part.chunk - 1) / part.chunk;
   return part;
 }

@@ -85,8 +85,8 @@ static void release(const RgExtensionApi *api, RgCounted *counted) {
 }
 
 /* After the runtime's end only external memory still exists. */
-static void *data_of(const RgExtensionApi *api, RgCounted *given) {
-  RtCounted *counted = header_of(given);
+static void *data_of(const RgExtensionApi *api, RgCounted *handle) {
+  RtCounted *counted = header_of(handle);
   if (!counted) return NULL;
   bool is_own = counted->flags & RT_COUNTED_OWN;
   (void)counted_expose(&extensions_of(api)->store->counted, NULL);
@@ -103,8 +103,8 @@ static int64_t count_of(const RgExtensionApi *api, RgCounted *counted) {
   return counted ? __atomic_load_n(&header_of(counted)->count, __ATOMIC_RELAXED) : 0;
 }
 
-static int32_t resize(const RgExtensionApi *api, RgCounted *given, uint64_t size_bytes) {
-  RtCounted *counted = header_of(given);
+static int32_t resize(const RgExtensionApi *api, RgCounted *handle, uint64_t size_bytes) {
+  RtCounted *counted = header_of(handle);
   if (!counted) return 0;
   (void)counted_expose(&extensions_of(api)->store->counted, NULL);
   uint64_t twice = 2 * counted->capacity, wanted = size_bytes > twice ? size_bytes : twice;

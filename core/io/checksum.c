@@ -32,11 +32,11 @@ void checksum_add(Checksum *checksum, const void *bytes, size_t size) {
   size_t buffered = checksum->length % STRIPE;
   checksum->length += size;
   if (buffered) {
-    size_t missing = STRIPE - buffered, taken = size < missing ? size : missing;
-    memcpy(checksum->tail + buffered, at, taken);
-    at += taken;
-    size -= taken;
-    if (taken < missing) return;
+    size_t missing = STRIPE - buffered, copied = size < missing ? size : missing;
+    memcpy(checksum->tail + buffered, at, copied);
+    at += copied;
+    size -= copied;
+    if (copied < missing) return;
     add_stripe(checksum->lanes, checksum->tail);
   }
   for (; size >= STRIPE; at += STRIPE, size -= STRIPE) add_stripe(checksum->lanes, at);

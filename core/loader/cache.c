@@ -86,7 +86,7 @@ static bool find_user_folder(char folder[FOLDER_BYTES]) {
 }
 
 /* A relative folder is resolved now, before the script changes its directory. */
-static bool find_given_folder(const char *given, char folder[FOLDER_BYTES]) {
+static bool resolve_folder(const char *given, char folder[FOLDER_BYTES]) {
   char here[FOLDER_BYTES] = "";
   if (given[0] != '/' && !getcwd(here, sizeof here)) return false;
   return snprintf(folder, FOLDER_BYTES, "%s%s%s", here, here[0] ? "/" : "", given) < FOLDER_BYTES;
@@ -108,7 +108,7 @@ bool cache_open(Heap *heap, Cache **cache, Error *err) {
   *cache = NULL;
   if (size[0] && !option_parse_bytes(size, &limit_bytes, err)) return false;
   if (is_word(where, "0", "off")) return true;
-  if (!(is_word(where, "1", "on") ? find_user_folder(folder) : find_given_folder(where, folder)))
+  if (!(is_word(where, "1", "on") ? find_user_folder(folder) : resolve_folder(where, folder)))
     return true;
   *cache = cache_create(heap, folder, limit_bytes);
   return *cache || error_set(err, RG_ERROR_MEMORY,

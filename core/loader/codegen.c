@@ -49,10 +49,10 @@ static bool find_file(const char *const *places, int count, const char *name,
 /* Also searches parent folders, since test programs are deeper in the build folder. */
 static bool find_library(char path[PATH_BYTES]) {
   static const char *const places[] = {"", "../", "../../", "../../../"};
-  const char *given = option_text("RG_COMPILER");
-  if (!given[0]) return find_file(places, 4, "libregolith-codegen.so", path);
-  snprintf(path, PATH_BYTES, "%s", given);
-  return !access(given, F_OK);
+  const char *setting = option_text("RG_COMPILER");
+  if (!setting[0]) return find_file(places, 4, "libregolith-codegen.so", path);
+  snprintf(path, PATH_BYTES, "%s", setting);
+  return !access(setting, F_OK);
 }
 
 static bool open_library(Codegen *codegen, Error *err) {

@@ -41,17 +41,17 @@ static uint64_t bytes_of(int index) {
   if (fscanf(file, "%llu%c", &number, &unit) < 1) number = 0;
   fclose(file);
   uint64_t bytes = number << (unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0);
-  uint64_t most = sharers_of(index) * max_share;
-  return most && most < bytes ? most : bytes;
+  uint64_t limit = sharers_of(index) * max_share;
+  return limit && limit < bytes ? limit : bytes;
 }
 
 uint64_t cache_bytes(void) {
-  uint64_t most = 0;
+  uint64_t largest = 0;
   for (int index = 0; index < MAX_CACHES; index++) {
     uint64_t bytes = bytes_of(index);
-    if (bytes > most) most = bytes;
+    if (bytes > largest) largest = bytes;
   }
-  if (most) return most;
+  if (largest) return largest;
   long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
   return bytes > 0 ? (uint64_t)bytes : UINT64_MAX;
 }

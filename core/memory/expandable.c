@@ -47,10 +47,10 @@ static void decommit_pages(MemoryPool *pool, uint64_t first, uint64_t past) {
 
 static bool is_idle(const MemoryPage *page) { return page->has_memory && !page->users; }
 
-/* The first of the idle pages that follow each other before `past`, at most `most` of them. */
-static uint64_t first_idle(const MemoryPool *pool, uint64_t past, uint64_t most) {
+/* The first of up to `max_pages` consecutive idle pages that end at page `past`. */
+static uint64_t first_idle(const MemoryPool *pool, uint64_t past, uint64_t max_pages) {
   uint64_t first = past;
-  while (first > 0 && past - first < most && is_idle(&pool->pages[first - 1])) first--;
+  while (first > 0 && past - first < max_pages && is_idle(&pool->pages[first - 1])) first--;
   return first;
 }
 
@@ -60,8 +60,8 @@ static void reclaim(MemoryPool *pool, uint64_t bytes) {
   uint64_t least = pool->usage.reserved > bytes ? pool->usage.reserved - bytes : 0;
   if (pool->usage.reserved == pool->used_pages * page_bytes(pool)) return;
   for (uint64_t past = pool->page_capacity; past > 0 && pool->usage.reserved > least;) {
-    uint64_t most = (pool->usage.reserved - least + page_bytes(pool) - 1) / page_bytes(pool);
-    uint64_t first = first_idle(pool, past, most);
+    uint64_t max_pages = (pool->usage.reserved - least + page_bytes(pool) - 1) / page_bytes(pool);
+    uint64_t first = first_idle(pool, past, max_pages);
     if (first < past) decommit_pages(pool, first, past);
     past = first < past ? first : past - 1;
   }
@@ -70,13 +70,13 @@ static void reclaim(MemoryPool *pool, uint64_t bytes) {
 /* Limit for reserved bytes. Idle memory stays where it is until more than the peak use plus this
  * slack would be reserved; then it moves to where it is needed. */
 static uint64_t reserve_limit(const MemoryPool *pool) {
-  uint64_t most = pool->usage.peak_in_use;
-  return most + max_i64((int64_t)most / SLACK_DIVISOR, SLACK);
+  uint64_t peak = pool->usage.peak_in_use;
+  return peak + max_i64((int64_t)peak / SLACK_DIVISOR, SLACK);
 }
 
 static bool commit_range(MemoryPool *pool, uint64_t first, uint64_t past) {
-  uint64_t bytes = (past - first) * page_bytes(pool), most = reserve_limit(pool);
-  if (pool->usage.reserved + bytes > most) reclaim(pool, pool->usage.reserved + bytes - most);
+  uint64_t bytes = (past - first) * page_bytes(pool), limit = reserve_limit(pool);
+  if (pool->usage.reserved + bytes > limit) reclaim(pool, pool->usage.reserved + bytes - limit);
   if (!pool->source.commit(pool->source.data, page_at(pool, first), bytes)) return false;
   pool->usage.device_calls++;
   pool_count_reserved(pool, bytes);

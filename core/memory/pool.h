@@ -4,7 +4,7 @@
  *               and stay so until memory is short, or until they have been idle for a second
  *   simple      chunks of exactly the requested size, and, for requests that `slice` selects, parts
  *               of free chunks; free chunks are returned to the device at times (`dealloc`)
- *   caching     segments of 2 MiB, 20 MiB or more, split and merged; kept until memory is short
+ *   caching     segments of 2 MiB, 20 MiB or more, split and merged; kept until memory is scarce
  *   exact       one range of addresses; each block has its own pages, which are freed with it
  *
  * Simple and caching follow Burn's compute crate (2023) and PyTorch's allocator, for devices

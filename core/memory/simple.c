@@ -96,10 +96,10 @@ static bool begin(MemoryPool *pool) {
 }
 
 static uint64_t largest(const MemoryPool *pool) {
-  uint64_t most = 0;
+  uint64_t size = 0;
   for (const MemoryBlock *chunk = pool->first; chunk; chunk = chunk->next)
-    if (chunk->is_free && chunk->chunk_size > most) most = chunk->chunk_size;
-  return most;
+    if (chunk->is_free && chunk->chunk_size > size) size = chunk->chunk_size;
+  return size;
 }
 
 static bool is_valid(const MemoryPool *pool, const char **violated) {

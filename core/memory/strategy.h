@@ -9,7 +9,7 @@ enum { MEMORY_ALIGN = 256 };
 
 typedef struct StrategyRow {
   bool (*begin)(MemoryPool *pool); /* NULL: nothing to do; false: the host is out of memory */
-  /* Finds a block for a request, not marked as taken yet; NULL if that needs more memory than the
+  /* Finds a block for a request, not marked as in use yet; NULL if that needs more memory than the
    * device has. */
   MemoryBlock *(*allocate)(MemoryPool *pool, uint64_t size_bytes);
   void (*free)(MemoryPool *pool, MemoryBlock *block);

@@ -58,30 +58,31 @@ static bool find_tuning(const RgOptions *options, Arch arch, TuneMode *mode, Err
 }
 
 /* Attaches a server to the device: see server.h. */
-static bool create_server(Program *program, const RgOptions *given, ServerChannel channel,
+static bool create_server(Program *program, const RgOptions *requested, ServerChannel channel,
                           uint64_t memory_bytes, Error *err) {
-  const char *text = given->pool ? given->pool : option_text("RG_POOL"), *wrong;
+  const char *text = requested->pool ? requested->pool : option_text("RG_POOL"), *wrong;
   ServerOptions options = {.memory_bytes = memory_bytes, .channel = channel};
   if (!memory_config_parse(text, &options.transient, &wrong)) {
     error_set(err, RG_ERROR_OPTION, "%s is '%.80s', not a strategy of reuse: see '%.40s'",
-              given->pool ? "pool" : "RG_POOL", text, wrong);
+              requested->pool ? "pool" : "RG_POOL", text, wrong);
     return error_hint(err, "expandable, caching, or simple(period = 128, ratio = 0.8), whose "
                            "memory may grow to many times what is live");
   }
   return server_attach(program->store.device, &options, err);
 }
 
-static bool find_allocations(const RgOptions *given, CountedMode *mode, Error *err) {
+static bool find_allocations(const RgOptions *requested, CountedMode *mode, Error *err) {
   static const char *const words[] = {
       [COUNTED_OFF] = "off", [COUNTED_ON] = "on", [COUNTED_CHECKS] = "check"};
-  const char *text = given->allocations ? given->allocations : option_text("RG_ALLOCATIONS");
+  const char *text =
+      requested->allocations ? requested->allocations : option_text("RG_ALLOCATIONS");
   for (int k = COUNTED_OFF; k <= COUNTED_CHECKS; k++) {
     if (strcmp(text, words[k])) continue;
     *mode = (CountedMode)k;
     return true;
   }
   return error_set(err, RG_ERROR_OPTION, "%s must be off, on or check, got '%.60s'",
-                   given->allocations ? "allocations" : "RG_ALLOCATIONS", text);
+                   requested->allocations ? "allocations" : "RG_ALLOCATIONS", text);
 }
 
 /* The budget; for a device with its own memory by default three quarters of that, as of the
@@ -98,14 +99,14 @@ static BaselineMode baseline_mode(void) {
                                    : BASELINE_ON;
 }
 
-static bool create_parts(Program *program, const RgOptions *given, Arch arch, Error *err) {
-  RgOptions options = *given;
+static bool create_parts(Program *program, const RgOptions *requested, Arch arch, Error *err) {
+  RgOptions options = *requested;
   Cache *cache = NULL;
   bool has_budget = options.memory_bytes || option_text("RG_MEMORY")[0];
   if (!settings_fill(&options, err) || !create_device(program, &options, arch, err)) return false;
   StoreOptions store = {.memory_bytes = budget_of(program, &options, has_budget),
                         .tiny_chunks = is_stressed("tiny_chunks")};
-  if (!find_allocations(given, &store.allocations, err)) return false;
+  if (!find_allocations(requested, &store.allocations, err)) return false;
   ServerChannel channel;
   TuneMode tunes;
   if (!find_channel(&options, arch, &channel, err) || !find_tuning(&options, arch, &tunes, err) ||

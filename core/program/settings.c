@@ -36,12 +36,12 @@ static bool parse_count(const char *name, int64_t max, int64_t *number, Error *e
 
 bool settings_allocator(const RgOptions *options, HeapSource *source, Error *err) {
   RgAllocator known = {0};
-  const RgAllocator *given = options->allocator;
-  if (!given) return true;
-  if (given->struct_size < (int32_t)sizeof given->struct_size)
+  const RgAllocator *allocator = options->allocator;
+  if (!allocator) return true;
+  if (allocator->struct_size < (int32_t)sizeof allocator->struct_size)
     return error_set(err, RG_ERROR_ARGUMENT, "allocator->struct_size is not set");
-  size_t size = (size_t)given->struct_size;
-  memcpy(&known, given, size < sizeof known ? size : sizeof known);
+  size_t size = (size_t)allocator->struct_size;
+  memcpy(&known, allocator, size < sizeof known ? size : sizeof known);
   if (!known.resize) return error_set(err, RG_ERROR_ARGUMENT, "allocator->resize is NULL");
   *source = (HeapSource){known.resize, known.data};
   return true;

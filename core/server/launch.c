@@ -125,7 +125,7 @@ bool server_finish(Device *device, DeviceLaunch *launch, Error *err) {
 
 /* -- access by the host ------------------------------------------------------------------------ */
 
-/* Waits for every launch and copy. Without err, failures are kept for the next access. */
+/* Waits for every launch and copy. Without err, failures are stored for the next access. */
 static bool finish_all(Server *server, Error *err) {
   Device *device = server->device;
   bool ok = !device->report_all || device->report_all(device->report_data, err);

@@ -1,4 +1,4 @@
-/* save.c - snapshot_save: contents first, then the directory that says where they are. */
+/* save.c - snapshot_save: contents first, then the directory with their positions. */
 #include "snapshot/content.h"
 #include "snapshot/directory.h"
 #include "snapshot/snapshot.h"

@@ -172,11 +172,11 @@ const char *tune_file_find(TuneFile *file, const char *key) {
   return record ? record->choice : NULL;
 }
 
-static bool is_word(const char *text, size_t most) {
+static bool is_word(const char *text, size_t max_length) {
   size_t length = strlen(text);
   for (const char *at = text; *at; at++)
     if ((unsigned char)*at <= ' ' || *at == 127) return false;
-  return length && length < most;
+  return length && length < max_length;
 }
 
 /* A single write: with O_APPEND the system appends it as a whole. */
