@@ -78,7 +78,7 @@ static void survey_region(const IrRegion *region, int64_t rows, Survey *s) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     int64_t inner = rows;
     if (inst->op == IR_ROW) {
-      s->is_obstructed |= inst->width > 1 || inst->lanes > 1; /* vectorised for a CPU */
+      s->is_obstructed |= inst->lanes > 1; /* vectorised for a CPU */
       s->cells = max_i64(s->cells, rows * inst->end);
       continue;
     }

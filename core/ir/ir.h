@@ -121,13 +121,13 @@ struct IrInst {
   /* Attributes. attribute.def says which ops have which, and ir_verify refuses others; those that
    * an op does not have are 0. Decision D-ir-04. */
   int64_t imm;
-  int32_t field;      /* PLACE, CELL: kernel->fields */
-  int32_t level;      /* ACTIVE, ACTIVATE, .., LEAVES, NEIGHBOUR: kernel->levels */
-  int32_t entry;      /* CALL: an RtEntry */
-  int32_t tree;       /* LOW ops: kernel->trees */
-  int32_t stride;     /* OFFSET: bytes */
-  int32_t end, width; /* ROW */
-  /* MEM_LOAD, MEM_STORE: 0 or 1 scalar; ROW, FOR, BITS: iterations per vector (ir/lanes.h) */
+  int32_t field;  /* PLACE, CELL: kernel->fields */
+  int32_t level;  /* ACTIVE, ACTIVATE, .., LEAVES, NEIGHBOUR: kernel->levels */
+  int32_t entry;  /* CALL: an RtEntry */
+  int32_t tree;   /* LOW ops: kernel->trees */
+  int32_t stride; /* OFFSET: bytes */
+  int32_t end;    /* ROW */
+  /* ROW, FOR, BITS: iterations per vector (ir/lanes.h); 0 or 1: scalar */
   int32_t lanes;
   int32_t block; /* RANGE, ACTIVE: `:block(n)`, 0: chosen by the device */
   /* MEM_*, ROW_LOAD: field + 1: accesses only its elements; 0: anything */
@@ -175,6 +175,9 @@ struct IrInst {
    * out of bounds only the first is counted. Writes to gradients are never counted, since the
    * launch has counted those to their elements */
   bool uncounted : 1;
+  /* LOAD, STORE, UPDATE, MEM_LOAD, MEM_STORE in a ROW: may access the elements of all cells of a
+   * vector, also of those that a mask omits: they exist, and no other iteration writes them */
+  bool whole : 1;
   /* ROW: its last operand, a u64, has a bit per cell from cell 0 on; cells whose bit is clear are
    * skipped */
   bool masked : 1;

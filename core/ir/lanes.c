@@ -332,13 +332,6 @@ static void visit_local_set(LaneWalk *w, const IrInst *inst) {
     set_shape(w, array, LANE_VARYING);
 }
 
-/* The position in each lane. It is linear, but treated as varying: in the few steps of a row, sums
- * with it cost less in lanes than as scalars. */
-static void visit_lane(LaneWalk *w, const IrInst *inst) {
-  if (!w->body->is_row) return visit_pure(w, inst);
-  set_shape(w, inst, LANE_VARYING);
-}
-
 /* -- the walk ---------------------------------------------------------------------------------- */
 
 static void visit_inst(LaneWalk *w, const IrInst *inst) {
@@ -361,17 +354,14 @@ static void visit_inst(LaneWalk *w, const IrInst *inst) {
   case IR_LOCAL_GET:
   case IR_MEM_LOAD:
   case IR_CALL:
-    if (!are_uniform(w, inst) || inst->lanes > 1) set_shape(w, inst, LANE_VARYING);
+    if (!are_uniform(w, inst)) set_shape(w, inst, LANE_VARYING);
     if (inst->op == IR_CALL && !type_is_none(inst->type) && !(ir_effects(inst) & IR_READ))
       set_shape(w, inst, LANE_VARYING);
     return;
   case IR_MEM_RMW:
   case IR_MEM_CAS:
   case IR_ROW_LOAD: return set_shape(w, inst, LANE_VARYING);
-  case IR_ROW_ACTIVE:
-    if (w->body->is_row) set_shape(w, inst, LANE_VARYING);
-    return;
-  case IR_LANE: return visit_lane(w, inst);
+  case IR_ROW_ACTIVE: return;
   case IR_LANE_FIRST: return; /* uniform */
   default:
     if (ir_effects(inst) & IR_PURE) visit_pure(w, inst);
@@ -393,7 +383,6 @@ LaneBody ir_lanes_of(const IrInst *loop, int width) {
   return (LaneBody){.region = loop->regions[0],
                     .width = width,
                     .is_aligned = is_known && first >= 0 && first % width == 0,
-                    .is_row = loop->op == IR_ROW && loop->width > 1,
                     .reduces = loop->reduces};
 }
 
@@ -410,7 +399,6 @@ const IrInst *ir_lanes_alternate(const IrRegion *body) {
 
 static void init_params(LaneWalk *w) {
   const IrRegion *region = w->body->region;
-  if (w->body->is_row) return;
   if (w->body->varying >= 0) {
     *fact(w, region->params.items[w->body->varying]) = (LaneFact){
         .shape = LANE_LINEAR, .is_exact = true, .step = ir_lanes_alternate(region) ? 2 : 1};

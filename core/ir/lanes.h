@@ -40,9 +40,6 @@ typedef struct LaneBody {
   int width;
   bool is_aligned; /* in lane 0 that parameter is a multiple of `width` */
   bool reduces;    /* variables from outside that the body sets have a partial sum per lane */
-  /* The body of a ROW with `width`: parameters are those of lane 0; LANE, ROW_LOAD, ROW_ACTIVE and
-   * loads with `lanes` differ by lane */
-  bool is_row;
 } LaneBody;
 
 /* Most insts in the body of a masked row that is emitted twice: scalar, for few cells, and

@@ -426,7 +426,6 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   case IR_ROW:
   case IR_NEIGHBOUR:
   case IR_ENSURE: return v->in_body || wrong(v, inst, "belongs in a parallel loop");
-  case IR_LANE:
   case IR_ROW_ACTIVE:
   case IR_CELL:
   case IR_ROW_LOAD: return v->in_row || wrong(v, inst, "belongs in a row");
@@ -550,7 +549,6 @@ static bool verify_block(Verifier *v, const IrInst *inst) {
 
 static bool verify_memory(Verifier *v, const IrInst *inst) {
   if (!is_pointer(type_at(inst, 0))) return wrong(v, inst, "operand 0 must be an address");
-  if (inst->lanes < 0 || inst->lanes > 64) return wrong(v, inst, "too many lanes");
   if ((inst->uniform && !facts_is_launch_invariant(inst->operands[0])) ||
       (inst->uniform_value && !facts_is_launch_invariant(inst->operands[1])))
     return wrong(v, inst, "a uniform operand must be invariant in the launch");
@@ -701,7 +699,6 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
     return is_element(type_at(inst, 0)) || is_pointer(type_at(inst, 0)) ||
            wrong(v, inst, "takes numbers, bools and addresses");
   case IR_GET:
-  case IR_LANE:
   case IR_LANE_FIRST:
     return all_of_type(inst, 0, inst->type) || wrong(v, inst, "result and operand differ in type");
   case IR_REDUCE:
@@ -905,8 +902,8 @@ static bool params_are(const IrRegion *region, int first, bool (*fits)(Type)) {
 /* One parameter, and in lanes perhaps their mask. */
 static bool has_position(const IrInst *loop, const IrRegion *body) {
   const IrInst *mask = ir_lanes_mask(body);
-  int lanes = loop->op == IR_ROW && loop->width > 1 ? loop->width : loop->lanes;
-  return mask ? body->params.count == 2 && type_rows(mask->type) == lanes : body->params.count == 1;
+  return mask ? body->params.count == 2 && type_rows(mask->type) == loop->lanes
+              : body->params.count == 1;
 }
 
 static bool has_index(const IrInst *loop, const IrRegion *body) {
@@ -944,12 +941,8 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
       if (inst->extent[i] < 1) return wrong(v, inst, "extents are positive");
     return params_are(body, 0, type_is_integer) || wrong(v, inst, "positions are integers");
   case IR_ROW:
-    if (inst->width < 1 || inst->width > 64 || !is_power_of_two((uint64_t)inst->width) ||
-        inst->end < 0 || inst->end % inst->width)
-      return wrong(v, inst, "end and width do not fit");
-    if (inst->lanes < 0 || inst->lanes > 64 || (inst->lanes & (inst->lanes - 1)) ||
-        (inst->lanes > 1 && inst->width > 1))
-      return wrong(v, inst, "has either lanes (2, 4, ..) or a width");
+    if (inst->end < 0 || inst->lanes < 0 || inst->lanes > 64 || (inst->lanes & (inst->lanes - 1)))
+      return wrong(v, inst, "has a number of cells, and 2, 4, .. lanes");
     if (inst->masked && (inst->end > 64 || !inst->operand_count ||
                          !type_equal(type_at(inst, inst->operand_count - 1), TYPE(U64))))
       return wrong(v, inst, "a masked row has at most 64 cells, and a u64 last");

@@ -99,15 +99,14 @@ end]=], { x = x, y = y, m = m })
       addressed directly", notes[6])
   end)
 
-  it("says the width of rows, or what keeps them from lanes #compiled #cpu", function()
+  it("says how many cells run in lanes, or what keeps them from lanes #compiled #cpu", function()
     local x = sparse(rg.f32, "i", 4, 16)
     x[1] = 1
     local notes = notes_of(text_of "function()\n  for i in x:active() do x[i] = 2 * x[i] + 1 \z
       end\nend", { x = x })
-    assert.matches("rows of 16 cells run in %d+ lanes", notes[3])
+    assert.matches("\n%d+ cells side by side, in vector lanes\n", notes[3])
     notes = notes_of(text_of "function()\n  for i in x:active() do\n    while x[i] > 1 do x[i] = \z
       x[i] / 2 end\n  end\nend", { x = x })
-    assert.matches("rows are not straight vector code: it has a loop inside", notes[4])
     assert.matches("\n%d+ cells side by side, in vector lanes\n", notes[3])
     notes = notes_of(text_of "function()\n  for i in x:active() do print(x[i]) end\nend", { x = x })
     assert.matches("one cell at a time: it prints", notes[3])

@@ -17,7 +17,7 @@
  *
  *     heat.lua:12: for i, j in x:active() do
  *         parallel over the active leaves, cell by cell
- *         rows of 16 cells run in 8 lanes
+ *         8 cells side by side, in vector lanes
  * */
 
 /* The text of a line, trimmed. */

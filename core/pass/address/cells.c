@@ -253,7 +253,7 @@ static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellR
   if (crossing == CROSSES_ALWAYS)
     return address_offset(b, rows->other, position, stride, beyond * stride);
   bool has_row_loads = l->ctx->target.vector_rows && stride == type_size(c->field->type);
-  if (l->row->width > 1 || has_row_loads) return NULL;
+  if (has_row_loads) return NULL;
   IrInst *limit = ir_i32(b, offset < 0 ? -offset : c->row_extent - offset);
   IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, position, limit);
   IrInst *inside = ir_i32(b, offset), *outside = ir_i32(b, beyond);
@@ -314,9 +314,8 @@ void cells_lower_access(Lower *l, IrInst *access) {
   if (access->op == IR_LOAD) access = codec_open(l->kernel, access);
   const IrInst *cell = access->operands[0];
   const CellRow *rows = &l->cells[cell->id];
-  int lanes = l->row->width > 1 ? l->row->width : 0;
   if (rows->element) {
-    places_access_memory(l->kernel, access, rows->element, lanes);
+    places_access_memory(l->kernel, access, rows->element);
     return;
   }
   IrInst *operands[] = {rows->same, rows->other, ir_index(l->row)};

@@ -18,9 +18,8 @@
 
 /* -- the op on memory -------------------------------------------------------------------------- */
 
-static IrInst *load_memory(IrBuilder *b, IrInst *address, Type type, int lanes, int alias) {
+static IrInst *load_memory(IrBuilder *b, IrInst *address, Type type, int alias) {
   IrInst *load = ir_emit(b, IR_MEM_LOAD, type, 1, &address);
-  load->lanes = lanes;
   load->alias = alias;
   return load;
 }
@@ -35,10 +34,8 @@ static IrInst *encoded_value(IrKernel *kernel, IrInst *store) {
   return codec_encode(&b, field_of(kernel, store)->type, store->operands[1]);
 }
 
-static void become_store(IrKernel *kernel, IrInst *inst, IrInst *address, IrInst *value,
-                         int lanes) {
+static void become_store(IrKernel *kernel, IrInst *inst, IrInst *address, IrInst *value) {
   rewrite_become(kernel, inst, IR_MEM_STORE, 2, (IrInst *[]){address, value});
-  inst->lanes = lanes;
 }
 
 /* The alias number of the element; 0 for arrays that may overlap others. */
@@ -46,7 +43,7 @@ static int alias_of(const IrKernel *kernel, const IrInst *place) {
   return ir_is_shared(kernel, place->field) ? 0 : place->field + 1;
 }
 
-static void become_update(IrKernel *kernel, IrInst *inst, IrInst *address, int lanes) {
+static void become_update(IrKernel *kernel, IrInst *inst, IrInst *address) {
   IrUpdate op = (IrUpdate)inst->imm;
   IrInst *value = inst->operands[1];
   int alias = alias_of(kernel, inst->operands[0]);
@@ -58,23 +55,23 @@ static void become_update(IrKernel *kernel, IrInst *inst, IrInst *address, int l
     return;
   }
   IrBuilder b = rewrite_before(kernel, inst);
-  IrInst *old = load_memory(&b, address, value->type, lanes, alias);
-  become_store(kernel, inst, address, rewrite_update_value(&b, op, old, value), lanes);
+  IrInst *old = load_memory(&b, address, value->type, alias);
+  old->whole = inst->whole;
+  become_store(kernel, inst, address, rewrite_update_value(&b, op, old, value));
 }
 
-void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int lanes) {
+void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address) {
   IrInst **operands = inst->operands;
   int64_t op = inst->imm;
   int alias = alias_of(kernel, operands[0]);
-  bool is_relaxed = inst->relaxed;
+  bool is_relaxed = inst->relaxed, is_whole = inst->whole;
   switch (inst->op) {
   case IR_LOAD:
     ASSERT(type_equal(inst->type, field_of(kernel, inst)->type), "a codec has opened the load");
     rewrite_become(kernel, inst, IR_MEM_LOAD, 1, &address);
-    inst->lanes = lanes;
     break;
-  case IR_STORE: become_store(kernel, inst, address, encoded_value(kernel, inst), lanes); break;
-  case IR_UPDATE: become_update(kernel, inst, address, lanes); break;
+  case IR_STORE: become_store(kernel, inst, address, encoded_value(kernel, inst)); break;
+  case IR_UPDATE: become_update(kernel, inst, address); break;
   case IR_RMW:
     rewrite_become(kernel, inst, IR_MEM_RMW, 2, (IrInst *[]){address, operands[1]});
     inst->imm = op;
@@ -84,6 +81,7 @@ void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int l
   }
   inst->alias = alias;
   inst->relaxed = is_relaxed;
+  inst->whole = is_whole && (inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE);
   inst->uncounted = false;
 }
 
@@ -183,14 +181,14 @@ static IrInst *is_inside(Lower *l, IrBuilder *b, const IrInst *place) {
 static void access_in_tree(Lower *l, IrBuilder *b, IrInst *inst, const IrField *field) {
   const IrInst *place = inst->operands[0];
   IrInst *shared = lookups_address(l, b, inst);
-  if (shared) return places_access_memory(l->kernel, inst, shared, 0);
+  if (shared) return places_access_memory(l->kernel, inst, shared);
   Address a = address_from_root(b, field->tree, field->node, place->operands);
   a.ensures = rewrite_is_write(inst->op) && !place->active;
   a.locks = a.ensures && snode_has_lists(field->node) && lists_need_lock(l, field->node);
   if (inst->private_copy) address_private(&a);
   IrInst *address = places_element(l, &a, field);
   places_keep_active(l, &a, inst);
-  places_access_memory(l->kernel, inst, address, 0);
+  places_access_memory(l->kernel, inst, address);
   if (a.locks) lists_unlock(l, inst, a.list);
 }
 
@@ -199,9 +197,9 @@ void places_lower_access(Lower *l, IrInst *inst) {
   const IrInst *place = inst->operands[0];
   IrBuilder b = rewrite_before(l->kernel, inst);
   if (place->in_visited_node && !inst->private_copy)
-    return places_access_memory(l->kernel, inst, address_here(l, &b, place), 0);
+    return places_access_memory(l->kernel, inst, address_here(l, &b, place));
   IrInst *in_chunk = lists_chunk_address(l, &b, inst);
-  if (in_chunk) return places_access_memory(l->kernel, inst, in_chunk, 0);
+  if (in_chunk) return places_access_memory(l->kernel, inst, in_chunk);
   const IrField *field = &l->kernel->fields.items[place->field];
   IrInst *condition = place->in_bounds ? NULL : is_inside(l, &b, place);
   bool counts = (inst->op == IR_STORE || inst->op == IR_UPDATE) && !inst->uncounted,
@@ -211,7 +209,7 @@ void places_lower_access(Lower *l, IrInst *inst) {
   if (field->array >= 0)
     places_access_memory(
         l->kernel, inst,
-        address_in_array(&b, has_frame(l), field, inst->private_copy, place->operands), 0);
+        address_in_array(&b, has_frame(l), field, inst->private_copy, place->operands));
   else access_in_tree(l, &b, inst, field);
   if (!branch) return;
   if (has_result) places_bring_out(l, branch, inst);

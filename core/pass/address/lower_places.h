@@ -76,7 +76,7 @@ IrInst *places_element(const Lower *l, Address *a, const IrField *field);
 /* Ensures that cells activated on the way are active after `inst`, although other iterations may
  * deactivate them. */
 void places_keep_active(Lower *l, const Address *a, IrInst *inst);
-/* Turns `access` into its op on memory, at a valid address. `lanes`: of the row; 0 or 1: scalar. */
-void places_access_memory(IrKernel *kernel, IrInst *access, IrInst *address, int lanes);
+/* Turns `access` into its op on memory, at a valid address. */
+void places_access_memory(IrKernel *kernel, IrInst *access, IrInst *address);
 
 #endif

@@ -39,16 +39,10 @@ LoopExits exits_of(const IrInst *loop);
 /* For insts that are moved out of their loop: exits to outer loops then cross one loop less. */
 void exits_cross_less(IrRegion *region);
 
-/* -- flatten.c: if-conversion of the body of a row into straight-line code for vector lanes ---- */
+/* -- flatten.c: if-conversion ------------------------------------------------------------------ */
 
-/* NULL if the body can be flattened, else the reason, for explain(); *line is then the user's line
- * of the offending inst. `may_mask`, by field: may a write under an `if` store the old value when
- * the condition is false? */
-const char *flatten_obstacle(const IrRegion *body, const bool *may_mask, int32_t *line);
-/* Turns IFs into selects and variables into values. */
-void flatten(IrKernel *kernel, IrRegion *body);
-/* The same for a LOOP whose last inst leaves it, in which IFs, breaks of just this loop, variables
- * and pure insts are allowed. */
+/* Turns a LOOP whose last inst leaves it into straight-line code: IFs into selects, variables into
+ * values. IFs, breaks of just this loop, variables and pure insts are allowed. */
 void flatten_loop(IrKernel *kernel, IrInst *loop);
 
 #endif

@@ -59,7 +59,7 @@ static bool is_data_dependent(const IrInst *value, int depth) {
 }
 
 static bool is_plain_load(const IrInst *inst) {
-  return inst->op == IR_MEM_LOAD && inst->lanes <= 1 && is_data_dependent(inst->operands[0], 0);
+  return inst->op == IR_MEM_LOAD && is_data_dependent(inst->operands[0], 0);
 }
 
 /* Is the SET's variable used in the arm and in this `if` alone? */

@@ -353,7 +353,6 @@ static void open_leaves(Leaf *l) {
   l->cells = l->grid ? l->grid : l->row;
   l->row->masked = l->masked != NULL;
   l->row->end = l->shape.extent[rows];
-  l->row->width = 1;
   ir_region_param(l->kernel, l->row->regions[0], TYPE(I32));
 }
 

@@ -247,7 +247,6 @@ static void choose_forms(IrTask *task) {
 
 void pass_finish_task(Scratch *scratch, IrKernel *kernel, IrTask *task) {
   ASSERT(task->lanes <= 1, "the task is scalar");
-  if (task->kind == TASK_LEAVES) vectorise_inner(scratch, kernel, task->body);
   write_task(scratch, kernel, task);
   choose_forms(task);
   lane_accesses_task(scratch, kernel, task);

@@ -1,6 +1,6 @@
-/* cell_loops_rows.c - ROW: cells of a leaf along its last axis, in steps of `width` or `lanes`.
+/* cell_loops_rows.c - ROW: cells of a leaf along its last axis, in steps of its lanes.
  *
- *     row end=32 width=8 (%p) { .. row.load -1 .. row.load +2 .. }
+ *     row end=32 lanes=8 (%p) { .. row.load -1 .. row.load +2 .. }
  *
  *  =>  the body at 0          reads at -1 begin in the lower leaf
  *      for 8, 16, 8 (%p) { .. no read leaves the row .. }
@@ -211,7 +211,6 @@ void cell_loops_set_active(IrKernel *kernel, IrRegion *body) {
 
 static bool replace_load(void *data, IrInst *inst) {
   const Row *row = data;
-  ASSERT(inst->op != IR_LANE, "`vectorise` has written the cells of straight rows");
   if (inst->op == IR_ROW_LOAD) write_window(row->kernel, inst, row->may_cross);
   return true;
 }
@@ -302,7 +301,7 @@ static void write_pieces(Row *row, IrBuilder *b) {
   int64_t beyond = row->cells ? max_i64(0, whole + row->high - row->cells) : 0;
   int64_t high = max_i64(low, whole - round_up_to_step(row, beyond));
   int64_t copies = (low + whole - high) / row->step;
-  bool is_long = row->insts > LONG_EDGE && row->inst->width == 1;
+  bool is_long = row->insts > LONG_EDGE;
   if (copies > (is_long ? 0 : MOST_FIXED_STEPS)) {
     write_loop(row, b, 0, whole, true);
   } else {
@@ -315,8 +314,7 @@ static void write_pieces(Row *row, IrBuilder *b) {
 
 static void write_steps(Row *row, IrBuilder *b) {
   int64_t steps = (row->inst->end + row->step - 1) / row->step;
-  bool is_long =
-      row->inst->lanes > 1 ? row->insts > LONG_EDGE : row->step == 1 && row->insts > LONG_BODY;
+  bool is_long = row->insts > (row->step > 1 ? LONG_EDGE : LONG_BODY);
   if (steps <= FIXED_STEPS && (!is_long || steps == 1)) write_fixed(row, b, 0, row->inst->end);
   else write_pieces(row, b);
 }
@@ -332,13 +330,11 @@ static void write_bits(Row *row, IrBuilder *b) {
 
 /* -- elements of a list ------------------------------------------------------------------------ */
 
-/* As many cells as whole steps cover, then the rest in lanes. */
 static void write_elements(Row *row, IrBuilder *b, IrInst *first, IrInst *end) {
-  IrInst *last = ir_binary(b, IR_SUB, end,
-                           ir_const_like(b, row->position, row->inst->lanes > 1 ? 1 : row->step));
+  IrInst *last = ir_binary(b, IR_SUB, end, ir_const_like(b, row->position, 1));
   ASSERT(!row->cells, "a list's elements have no neighbours");
   IrBuilder in = *b;
-  IrInst *position = rewrite_open_for(&in, first, last, row->inst->lanes > 1 ? 1 : row->step);
+  IrInst *position = rewrite_open_for(&in, first, last, 1);
   IrInst *loop = in.region->owner;
   loop->short_trip = true;
   if (row->inst->lanes <= 1) return write_step(row, &in, position, 0, false, true);
@@ -358,7 +354,7 @@ static Row analyse_row(Scratch *scratch, IrKernel *kernel, IrInst *inst) {
              .body = body,
              .position = body->params.items[0],
              .mask = ir_lanes_mask(body),
-             .step = inst->lanes > 1 ? inst->lanes : inst->width,
+             .step = inst->lanes > 1 ? inst->lanes : 1,
              .map = ir_map(scratch, kernel)};
   if (inst->masked) row.word = inst->operands[inst->operand_count - 1];
   note_insts(&row);

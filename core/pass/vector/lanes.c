@@ -1,11 +1,13 @@
 /* lanes.c - decides what to vectorise, and how many iterations form a vector: of a range, of nodes,
- * of cells of a leaf's row that `rows` has not vectorised, of the set bits of a word of cells, or
+ * of cells of a leaf's row (D-pass-01), of the set bits of a word of cells, or
  * else of an inner serial loop whose iterations are independent. A body is vectorised if that is
  * clearly cheaper than scalar iterations (lanes_cost.c). A long body takes long to compile for
  * lanes: unless loops in it make up for that at once, it stays scalar until the kernel has run for
  * long enough (takes_long). If a loop has a privatised version, only that is vectorised. Simple
  * bodies of ranges without branches, whose elements are contiguous or every second one, are left to
  * LLVM, which also unrolls them. Leaves notes for explain(). Decision D-pass-02. */
+#include "base/bits.h"
+#include "ir/access.h"
 #include "pass/analysis/effects.h"
 #include "pass/vector/lanes.h"
 #include "pass/rewrite.h"
@@ -244,6 +246,53 @@ static void choose_nodes(PassContext *ctx, IrKernel *kernel, IrTask *task) {
 
 /* -- rows of leaves ---------------------------------------------------------------------------- */
 
+enum { MOST_IN_ARMS = 128 /* insts that lanes compute although their condition may not hold */ };
+
+static bool is_whole_inst(const LaneFact *facts, const IrInst *inst) {
+  const LaneFact *at = inst->operand_count ? &facts[inst->operands[0]->id] : NULL;
+  switch (inst->op) {
+  case IR_VAR:
+  case IR_GET:
+  case IR_SET:
+  case IR_IF:
+  case IR_REDUCE:
+  case IR_ROW_LOAD:
+  case IR_ROW_ACTIVE: return true;
+  case IR_MEM_LOAD:
+  case IR_MEM_STORE:
+    return inst->whole && at->shape == LANE_LINEAR && at->step == type_size(ir_element_type(inst));
+  default: return (ir_effects(inst) & IR_PURE) != 0;
+  }
+}
+
+bool lanes_is_whole_row(const LaneFact *facts, const IrInst *row, int width) {
+  const IrRegion *body = row->regions[0];
+  int in_arms = 0;
+  if (ir_row_bounds(row) || row->end % width) return false;
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    in_arms += inst->region != body;
+    if (in_arms > MOST_IN_ARMS || !is_whole_inst(facts, inst)) return false;
+  }
+  return true;
+}
+
+/* Of a row in straight-line code, as many lanes as the widest number leaves in a vector. */
+static int choose_width_of_whole_row(const PassContext *ctx, const LaneFact *facts,
+                                     const IrInst *row) {
+  const IrRegion *body = row->regions[0];
+  int widest = 1, width = 2;
+  for (const IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    Type type = ir_is_access(inst->op) ? ir_element_type(inst) : inst->type;
+    bool is_number = type_is_integer(type) || type_is_float(type);
+    if (is_number && (ir_is_access(inst->op) || facts[inst->id].shape == LANE_VARYING))
+      widest = (int)max_i64(widest, type_size(type));
+  }
+  while (width < IR_MAX_LANES && 2 * width * widest <= ctx->vector_bytes &&
+         row->end % (2 * width) == 0)
+    width *= 2;
+  return width;
+}
+
 /* The number of lanes for a row: at most its cells; if windows reach into neighbouring leaves, it
  * must divide the number of cells. */
 static int choose_width_of_row(const PassContext *ctx, const IrInst *row) {
@@ -259,18 +308,22 @@ static double active_share(IrRegion *body) {
 }
 
 static void choose_row(PassContext *ctx, const LoopNote *at, IrInst *row) {
-  int width = choose_width_of_row(ctx, row);
-  if (width < 4) return note_scalar(at, "its rows are short");
-  LaneBody body = ir_lanes_of(row, width);
+  LaneBody body = ir_lanes_of(row, 2);
+  const LaneFact *facts = ir_lanes(ctx->scratch, at->kernel, &body);
+  bool is_whole = lanes_is_whole_row(facts, row, body.width);
+  body.width =
+      is_whole ? choose_width_of_whole_row(ctx, facts, row) : choose_width_of_row(ctx, row);
+  if (body.width < 4 && !is_whole) return note_scalar(at, "its rows are short");
   LaneSurvey s = lanes_survey(ctx, at->kernel, &body);
-  if (row->masked) s.scalar_cost *= active_share(row->regions[0]);
-  if (accepts_lanes(ctx, at, &s)) row->lanes = width;
+  if (is_whole) s.vector_cost = 0; /* about that of one cell */
+  else if (row->masked) s.scalar_cost *= active_share(row->regions[0]);
+  if (accepts_lanes(ctx, at, &s)) row->lanes = body.width;
 }
 
 static void choose_cells(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   LoopNote at = {kernel, task, task->line, "cell"};
   for (IrInst *inst = task->body->first; inst; inst = ir_following(inst, task->body))
-    if (inst->op == IR_ROW && inst->width <= 1 && !task->scalar) choose_row(ctx, &at, inst);
+    if (inst->op == IR_ROW && !task->scalar) choose_row(ctx, &at, inst);
 }
 
 /* -- serial loops in one iteration ------------------------------------------------------------- */
@@ -344,7 +397,6 @@ static void choose_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task,
                                           choose_compaction_of_loop(ctx, kernel, task, inst));
     if (inst->op == IR_BITS && inst->independent) choose_bits(ctx, kernel, task, inst);
     is_done |= (inst->op == IR_ROW || inst->op == IR_BITS) && inst->lanes > 1;
-    is_done |= inst->op == IR_ROW && inst->width > 1;
     for (int i = 0; i < IR_MAX_REGIONS && !is_done; i++)
       if (inst->regions[i]) choose_loops(ctx, kernel, task, inst->regions[i]);
   }

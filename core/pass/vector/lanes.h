@@ -58,6 +58,9 @@ double lanes_guess_arm(const PassContext *ctx, const IrInst *inst, int arm);
 /* Is the branch well predicted, or not needed because its arms are so short that LLVM makes selects
  * of them? */
 bool lanes_is_predictable(const IrInst *inst);
+/* Can the row run as straight-line code, without branches and masked accesses: does it consist of
+ * full vectors that access `whole` cells, with short arms? `facts` are those of its body. */
+bool lanes_is_whole_row(const LaneFact *facts, const IrInst *row, int width);
 
 /* -- compaction.c: bodies in which few iterations have an effect, which lanes find ------------- */
 

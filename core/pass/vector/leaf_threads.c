@@ -224,7 +224,7 @@ static void write_grid(Threads *t, IrInst *grid) {
 }
 
 static void write_row(Threads *t, IrInst *row) {
-  ASSERT(row->width == 1 && row->lanes <= 1, "threads share its cells: it has no vectors");
+  ASSERT(row->lanes <= 1, "threads share its cells: it has no vectors");
   cell_loops_set_active(t->kernel, row->regions[0]);
   IrBuilder b = rewrite_before(t->kernel, row);
   IrInst *own = thread_in(t, &b, t->count);

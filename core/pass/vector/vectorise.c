@@ -168,15 +168,9 @@ static void write_local_set(Vectoriser *v, const IrInst *set) {
   copy->in_bounds &= !is_partial;
 }
 
-/* The index of each cell of a step. */
-static void write_lane(Vectoriser *v, const IrInst *lane) {
-  ir_map_put(v->lanes, lane, ir_step(&v->b, vectorise_scalar(v, lane->operands[0]), v->width, 1));
-}
-
 /* In a body with masks, the cells whose bit is clear are not active. */
 static void write_row_active(Vectoriser *v, const IrInst *active) {
-  if (v->is_row) ir_map_put(v->lanes, active, v->mask);
-  else ir_map_put(v->scalar, active, ir_const_int(&v->b, active->type, 1));
+  ir_map_put(v->scalar, active, ir_const_int(&v->b, active->type, 1));
 }
 
 /* -- reductions -------------------------------------------------------------------------------- */
@@ -185,10 +179,8 @@ static void write_reduce(Vectoriser *v, const IrInst *reduce) {
   const IrInst *value = reduce->operands[1];
   if (v->found) return vectorise_count(v, reduce);
   IrInst *lanes = vectorise_lanes(v, value);
-  if (!v->is_row) {
-    IrInst *none = ir_identity(&v->b, (IrUpdate)reduce->imm, lanes->type);
-    lanes = ir_select(&v->b, v->mask, lanes, none);
-  }
+  IrInst *none = ir_identity(&v->b, (IrUpdate)reduce->imm, lanes->type);
+  lanes = ir_select(&v->b, v->mask, lanes, none);
   IrInst *operands[] = {vectorise_scalar(v, reduce->operands[0]), lanes};
   vectorise_copy(v, reduce, reduce->type, operands);
 }
@@ -255,7 +247,8 @@ enum { MOST_COPIED = 200 }; /* most insts of an arm that is copied for the case 
 static bool count_gain(const Vectoriser *v, const IrRegion *region, int *insts, int *accesses) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     bool is_access = inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE;
-    *accesses += is_access && vectorise_shape(v, inst->operands[0]) == LANE_LINEAR;
+    *accesses += is_access && vectorise_shape(v, inst->operands[0]) == LANE_LINEAR &&
+                 !vectorise_is_whole(v, inst);
     *accesses += inst->op == IR_MEM_UPDATE && inst->nonatomic && v->has_few_updates;
     if (++*insts > MOST_COPIED) return false;
     for (int i = 0; i < IR_MAX_REGIONS - inst->per_lane; i++)
@@ -291,7 +284,7 @@ static IrInst *write_arm(Vectoriser *v, const IrRegion *arm, IrInst *mask, bool 
   v->mask = mask;
   if (!arm->first) return mask;
   v->needs_mask = loses_lanes;
-  if (ir_lanes_is_cheap(v->facts, arm->first)) vectorise_rest(v, arm->first);
+  if (v->is_whole || ir_lanes_is_cheap(v->facts, arm->first)) vectorise_rest(v, arm->first);
   else if (gains_without_mask(v, arm)) write_masked_and_unmasked(v, arm, loses_lanes);
   else write_guarded(v, arm->first, loses_lanes);
   v->needs_mask = needs_mask;
@@ -362,15 +355,12 @@ static void write_inst(Vectoriser *v, const IrInst *inst) {
   case IR_DIV_CUBE:
     if (!vectorise_quotient(v, inst)) write_pure(v, inst);
     return;
-  case IR_MEM_UPDATE:
-    ASSERT(!v->is_row, "a row of straight-line code loads and stores");
-    return vectorise_update(v, inst);
+  case IR_MEM_UPDATE: return vectorise_update(v, inst);
   case IR_REDUCE: return write_reduce(v, inst);
   case IR_MEM_RMW:
   case IR_MEM_CAS: return vectorise_each(v, inst);
   case IR_CALL: return vectorise_call(v, inst);
   case IR_FAULT: return vectorise_fault(v, inst);
-  case IR_LANE: return write_lane(v, inst);
   case IR_ROW_LOAD: return vectorise_row_load(v, inst);
   case IR_ROW_ACTIVE: return write_row_active(v, inst);
   default:
@@ -410,7 +400,6 @@ void vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const Lan
                     .kernel = kernel,
                     .body = body->region,
                     .facts = ir_lanes(scratch, kernel, body),
-                    .is_row = body->is_row,
                     .width = body->width,
                     .has_few_updates = vectorise_has_few_updates(body->region),
                     .known = kernel->next_id,

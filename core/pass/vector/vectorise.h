@@ -41,7 +41,8 @@ typedef struct Vectoriser {
   const IrRegion *body; /* the scalar one */
   IrRegion *to;
   const LaneFact *facts;        /* by id, of the scalar body */
-  bool is_row;                  /* the body of a ROW with `width`, which accesses full vectors */
+  bool fills_row;               /* the body of a ROW, all of whose steps are full vectors */
+  bool is_whole;                /* it is straight-line code: lanes_is_whole_row */
   int width, known;             /* known: ids of the scalar body, and so of `facts`, are below it */
   IrMap *scalar, *lanes;        /* of rewritten insts: the scalar, that of lane 0; the lanes */
   VEC(const IrInst *) made;     /* insts whose entries are valid only in the region being written */
@@ -97,7 +98,9 @@ VectorScope vectorise_enter_if(Vectoriser *v, IrInst *condition);
 void vectorise_end(Vectoriser *v, VectorScope scope);
 
 /* -- vectorise_memory.c ------------------------------------------------------------------------ */
-void vectorise_access(Vectoriser *v, const IrInst *access);      /* MEM_LOAD, MEM_STORE */
+void vectorise_access(Vectoriser *v, const IrInst *access); /* MEM_LOAD, MEM_STORE */
+/* Does it access all cells of the vector, whatever the mask? */
+bool vectorise_is_whole(const Vectoriser *v, const IrInst *access);
 void vectorise_row_load(Vectoriser *v, const IrInst *load);      /* ROW_LOAD */
 void vectorise_update_runs(Vectoriser *v, const IrGroup *group); /* those of the group */
 

@@ -120,11 +120,13 @@ static IrInst *are_few_cells(IrBuilder *b, const IrInst *row) {
 /* A loop over the bits of a word, or a ROW. */
 static void write_cells(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
   bool is_row = loop->op == IR_ROW;
-  LaneBody body = ir_lanes_of(loop, is_row && loop->width > 1 ? loop->width : loop->lanes);
+  LaneBody body = ir_lanes_of(loop, loop->lanes);
   Vectoriser v;
   vectorise_open_loop(&v, scratch, kernel, &body, loop);
+  v.fills_row = is_row && !ir_row_bounds(loop) && loop->end % loop->lanes == 0;
+  v.is_whole = is_row && lanes_is_whole_row(v.facts, loop, loop->lanes);
   IrRegion *scalar = write_body(&v, loop);
-  if ((is_row && !loop->masked) || body.is_row || rewrite_count(scalar) > IR_LONGEST_TWICE)
+  if ((is_row && !loop->masked) || v.is_whole || rewrite_count(scalar) > IR_LONGEST_TWICE)
     return ir_delete_all(scalar);
   IrBuilder b = rewrite_before(kernel, loop);
   IrInst *few = is_row ? are_few_cells(&b, loop) : are_few_bits(&b, loop->operands[0]);
@@ -135,7 +137,7 @@ static void write_cells(Scratch *scratch, IrKernel *kernel, IrInst *loop) {
 
 void vectorise_inner(Scratch *scratch, IrKernel *kernel, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
-    bool is_row = inst->op == IR_ROW, is_in_lanes = inst->lanes > 1 || (is_row && inst->width > 1);
+    bool is_row = inst->op == IR_ROW, is_in_lanes = inst->lanes > 1;
     next = inst->next;
     IrInst *branch = is_in_lanes ? compaction_branch(inst->regions[0]) : NULL;
     if (branch) vectorise_found_serial(scratch, kernel, inst, branch);

@@ -8,7 +8,7 @@
 /* An access by a single lane, or one that all lanes share, has no shape of lanes. */
 void vectorise_forget_shape(IrInst *access) {
   access->shape = IR_SHAPE_NONE;
-  access->group = access->run = access->part = access->parts = access->lanes = 0;
+  access->group = access->run = access->part = access->parts = 0;
   access->aligns = access->deferred = access->prefetch = access->pairs = access->nontemporal =
       false;
 }
@@ -41,6 +41,10 @@ static int32_t numbers_of(const IrGroup *group) {
   int32_t numbers = 0;
   for (int i = 0; i < group->count; i++) numbers |= 1 << group->items[i]->part;
   return numbers;
+}
+
+bool vectorise_is_whole(const Vectoriser *v, const IrInst *access) {
+  return access->whole && v->fills_row && access->shape == IR_SHAPE_RUN;
 }
 
 /* -- loads ------------------------------------------------------------------------------------- */
@@ -123,7 +127,8 @@ static void write_load(Vectoriser *v, const IrInst *load) {
     else write_runs(v, load, &group);
     return;
   }
-  IrInst *operands[] = {address_of_access(v, load), v->mask};
+  IrInst *mask = vectorise_is_whole(v, load) ? vectorise_all(v, true) : v->mask;
+  IrInst *operands[] = {address_of_access(v, load), mask};
   IrInst *lanes =
       emit_access(v, IR_LANES_LOAD, ir_lanes_type(load->type, v->width), 2, operands, load);
   lanes->alias = load->alias;
@@ -186,7 +191,14 @@ static void write_store(Vectoriser *v, const IrInst *store) {
   if (store->deferred) return;
   if (store->shape == IR_SHAPE_STRIDED) return store_cells(v, store);
   IrInst *at = address_of_access(v, store), *value = vectorise_lanes(v, store->operands[1]);
-  IrInst *lanes = ir_lanes_store(&v->b, at, value, v->mask);
+  IrInst *mask = v->mask;
+  if (vectorise_is_whole(v, store)) {
+    mask = vectorise_all(v, true);
+    IrInst *old = ir_lanes_load(&v->b, value->type, at, mask);
+    old->alias = store->alias;
+    value = ir_select(&v->b, v->mask, value, old);
+  }
+  IrInst *lanes = ir_lanes_store(&v->b, at, value, mask);
   lanes->alias = store->alias;
   lanes->nontemporal = store->nontemporal;
   lanes->aligns = store->aligns;
@@ -199,19 +211,7 @@ void vectorise_update_runs(Vectoriser *v, const IrGroup *group) {
     if (group->items[i]->shape == IR_SHAPE_RUNS) return write_runs(v, group->items[i], group);
 }
 
-/* -- rows of straight code --------------------------------------------------------------------- */
-
-/* The elements of a whole step of a row, of which masks choose later. */
-static void access_row(Vectoriser *v, const IrInst *access) {
-  bool is_load = access->op == IR_MEM_LOAD;
-  IrInst *at = vectorise_scalar(v, access->operands[0]),
-         *value = is_load ? NULL : vectorise_lanes(v, access->operands[1]),
-         *all = vectorise_all(v, true);
-  IrInst *whole = is_load ? ir_lanes_load(&v->b, ir_lanes_type(access->type, v->width), at, all)
-                          : ir_lanes_store(&v->b, at, value, all);
-  whole->alias = access->alias;
-  if (is_load) ir_map_put(v->lanes, access, whole);
-}
+/* -- windows of rows --------------------------------------------------------------------------- */
 
 /* A window of the rows of two leaves. */
 void vectorise_row_load(Vectoriser *v, const IrInst *load) {
@@ -222,7 +222,6 @@ void vectorise_row_load(Vectoriser *v, const IrInst *load) {
 }
 
 void vectorise_access(Vectoriser *v, const IrInst *access) {
-  if (access->lanes > 1) return access_row(v, access);
   if (access->op == IR_MEM_LOAD) write_load(v, access);
   else write_store(v, access);
 }

@@ -313,8 +313,8 @@ static void test_activation(void) {
     CHECK(compile("kernel lanes\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } "
                   "}\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
                   "task 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nbody (%c: ptr, %at: i64) "
-                  "{\n%r: ptr = tree.root t0\nrow end=4 width=4 (%p: i32) {\n"
-                  "%i: i32 = lane %p\n%s: ptr = offset stride=4 %r, %i\n%a: bool = call "
+                  "{\n%r: ptr = tree.root t0\nrow end=4 lanes=4 (%i: i32) {\n"
+                  "%s: ptr = offset stride=4 %r, %i\n%a: bool = call "
                   "rt_slot_live %s\n%n: ptr = call rt_slot_ensure t0 manager=0 %s\n"
                   "mem.store %n, %i\n%f: ptr = call rt_slot_find t0 %s\n%v: i32 = mem.load %f\n%o: "
                   "ptr = offset +1024 stride=4 %r, %i\nmem.store %o, %v\n"
@@ -345,8 +345,7 @@ static const char *row_of_lanes(const char *text) {
                         "}\nlevel l0 = t0.node 1\nframe 4\n"
                         "host {\n}\ntask 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nbody "
                         "(%%c: ptr, %%at: i64) {\n"
-                        "%%r: ptr = tree.root t0\nrow end=4 width=4 (%%p: i32) {\n%%i: i32 "
-                        "= lane %%p\n%s}\n}\n}\n",
+                        "%%r: ptr = tree.root t0\nrow end=4 lanes=4 (%%i: i32) {\n%s}\n}\n}\n",
                         text);
 }
 
@@ -386,7 +385,7 @@ static bool window_agrees(const char *type, int size, int cells, int end, int wi
                         "task 0 = leaves axes=1 l0 t0 manager=0 factors=(%d) {\nbody (%%c: ptr, "
                         "%%at: i64) {\n%%z: i32 = const 0\n"
                         "%%own: ptr = offset +%d stride=0 %%c, %%z\n%%other: ptr = offset +%d "
-                        "stride=0 %%c, %%z\nrow end=%d width=%d (%%p: i32) {\n"
+                        "stride=0 %%c, %%z\nrow end=%d lanes=%d (%%p: i32) {\n"
                         "%%v: %s = row.load imm=%d extent=(%d) %%own, %%other, %%p\n%%q: ptr = "
                         "offset +%d stride=%d %%c, %%p\n",
                         cells, cells, OWN, distance < 0 ? LOWER : UPPER, end, width, type, distance,
@@ -397,8 +396,8 @@ static bool window_agrees(const char *type, int size, int cells, int end, int wi
                        type, last);
     last = scratch_format(&m.scratch, "%%w%d", i);
   }
-  length += snprintf(text + length, sizeof text - (size_t)length,
-                     "mem.store lanes=%d %%q, %s\n}\n}\n}\n", width > 1 ? width : 0, last);
+  length +=
+      snprintf(text + length, sizeof text - (size_t)length, "mem.store %%q, %s\n}\n}\n}\n", last);
   memset(m.memory, 0, 32768);
   for (int i = 0; i < 3 * cells; i++) {
     int number = i - cells;
@@ -461,7 +460,7 @@ static void test_lanes(void) {
                   "i32\nreduction max slot=2: f32\n"
                   "body (%c: ptr, %at: i64) {\n%ten: i32 = const 10\n%zero: i32 = const 0\n%one: "
                   "i32 = const 1\n%g: i32 = frame.get 3\n%h: f32 = frame.get 2\n"
-                  "row end=8 width=1 lanes=8 (%i: i32) {\n%s: i32 = mul %i, "
+                  "row end=8 lanes=8 (%i: i32) {\n%s: i32 = mul %i, "
                   "%ten\n%v: i32 = var\nset %v, %i\n"
                   "for %one, %ten, %one (%k: i32) {\n%x: i32 = get %v\n%y: i32 = add %x, %k\nset "
                   "%v, %y\n}\n%w: i32 = get %v\n"
@@ -494,8 +493,8 @@ static void test_lanes(void) {
         "kernel lanes\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } }\nlevel l0 = "
         "t0.node 1\nframe 4\nhost {\n}\n"
         "task 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nbody (%c: ptr, %at: i64) {\n%t: i32 "
-        "= const 3\nrow end=8 width=8 (%p: i32) {\n"
-        "%i: i32 = lane %p\n%b: bool = lt %i, %t\nif %b {\nmem.store %c, %t\n}\n}\n}\n}\n",
+        "= const 3\nrow end=8 lanes=8 (%i: i32) {\n"
+        "%b: bool = lt %i, %t\nif %b {\nmem.store %c, %t\n}\n}\n}\n}\n",
         "native"));
   }
 }
@@ -539,8 +538,8 @@ static void test_grid(void) {
                   "grid extent=(4,5) (%i: i32, %j: i32) {\n%o: i32 = mem.load %n\n%one: i32 = "
                   "const 1\n%q: i32 = add %o, %one\nmem.store %n, %q\n"
                   "%a: ptr = offset stride=160 %c, %i\n%b: ptr = offset stride=32 %a, %j\nrow "
-                  "end=8 width=8 (%k: i32) {\n"
-                  "%d: ptr = offset stride=4 %b, %k\nmem.store lanes=8 %d, %q\n}\n}\n}\n}\n",
+                  "end=8 lanes=8 (%k: i32) {\n"
+                  "%d: ptr = offset stride=4 %b, %k\nmem.store %d, %q\n}\n}\n}\n}\n",
                   "native"));
     memset(m.memory, 0, 8192);
     machine_task(&m, 0, 0, 1);

@@ -207,7 +207,7 @@ static bool same_float(double a, double b) {
 /* -- kernels ----------------------------------------------------------------------------------- */
 
 /* Reads x of `type` from array 0, y from array 1 and c (bool) from array 2 at the position; then
- * `emit` adds lines that end in stores. In rows, loads and stores have lanes. */
+ * `emit` adds lines that end in stores. */
 static void kernel_begin(StrBuf *b, Type type, bool in_row) {
   strbuf_text(b, "kernel ops\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 256 { f32 x } } "
                  "}\nlevel l0 = t0.node 1\n"
@@ -216,23 +216,23 @@ static void kernel_begin(StrBuf *b, Type type, bool in_row) {
     strbuf_format(b,
                   "task 0 = leaves axes=1 l0 t0 manager=0 factors=(%d) {\n body (%%cursor: ptr, "
                   "%%at: i64) {\n"
-                  "row end=%d width=%d (%%i: i32) {\n",
+                  "row end=%d lanes=%d (%%i: i32) {\n",
                   COUNT, COUNT, LANES);
   else
     strbuf_text(b, "task 0 = range axes=1 bounds=4 index=i32 {\n body (%i: i32) {\n%cursor: ptr = "
                    "tree.root t0\n");
-  const char *lanes = in_row ? " lanes=8" : "", *name = type_text(type);
-  strbuf_format(b, "%%px: ptr = offset +0 stride=%d %%cursor, %%i\n%%x: %s = mem.load%s %%px\n",
-                type_size(type), name, lanes);
-  strbuf_format(b, "%%py: ptr = offset +%d stride=%d %%cursor, %%i\n%%y: %s = mem.load%s %%py\n",
-                SPAN, type_size(type), name, lanes);
-  strbuf_format(b, "%%pc: ptr = offset +%d stride=1 %%cursor, %%i\n%%c: bool = mem.load%s %%pc\n",
-                2 * SPAN, lanes);
+  const char *name = type_text(type);
+  strbuf_format(b, "%%px: ptr = offset +0 stride=%d %%cursor, %%i\n%%x: %s = mem.load %%px\n",
+                type_size(type), name);
+  strbuf_format(b, "%%py: ptr = offset +%d stride=%d %%cursor, %%i\n%%y: %s = mem.load %%py\n",
+                SPAN, type_size(type), name);
+  strbuf_format(b, "%%pc: ptr = offset +%d stride=1 %%cursor, %%i\n%%c: bool = mem.load %%pc\n",
+                2 * SPAN);
 }
 
-static void kernel_store(StrBuf *b, int array, Type type, bool in_row) {
-  strbuf_format(b, "%%p%d: ptr = offset +%d stride=%d %%cursor, %%i\nmem.store%s %%p%d, %%v%d\n",
-                array, array * SPAN, type_size(type), in_row ? " lanes=8" : "", array, array);
+static void kernel_store(StrBuf *b, int array, Type type) {
+  strbuf_format(b, "%%p%d: ptr = offset +%d stride=%d %%cursor, %%i\nmem.store %%p%d, %%v%d\n",
+                array, array * SPAN, type_size(type), array, array);
 }
 
 static void kernel_end(StrBuf *b, bool in_row) { strbuf_text(b, in_row ? "}\n}\n}\n" : "}\n}\n"); }
@@ -339,7 +339,7 @@ static bool ops_agree(Type type, const char *cpu, bool in_row) {
     Type result = ir_is_comparison((IrOp)op) ? TYPE(BOOL) : type;
     strbuf_format(&b, "%%v%d: %s = %s %%x%s\n", array_number, type_text(result),
                   ir_op_info[op].text, ir_op_info[op].operand_count == 2 ? ", %y" : "");
-    kernel_store(&b, array_number, result, in_row);
+    kernel_store(&b, array_number, result);
     ops[count++] = (IrOp)op;
   }
   kernel_end(&b, in_row);
@@ -386,10 +386,10 @@ static bool conversions_agree(Type from, const char *cpu, bool in_row) {
   kernel_begin(&b, from, in_row);
   for (int to = TYPE_BOOL; to <= TYPE_F64; to++) {
     strbuf_format(&b, "%%v%d: %s = convert %%x\n", 4 + to, type_text(type_scalar((ScalarKind)to)));
-    kernel_store(&b, 4 + to, type_scalar((ScalarKind)to), in_row);
+    kernel_store(&b, 4 + to, type_scalar((ScalarKind)to));
   }
   strbuf_format(&b, "%%v%d: %s = select %%c, %%x, %%y\n", 5 + TYPE_F64, type_text(from));
-  kernel_store(&b, 5 + TYPE_F64, from, in_row);
+  kernel_store(&b, 5 + TYPE_F64, from);
   kernel_end(&b, in_row);
   fill(from);
   bool ok = compile_and_run(&b, cpu, in_row);

@@ -253,7 +253,6 @@ static void test_verify(void) {
                "line 9: 'active': needs a parameter per axis of its level");
     CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    return\n  }\n"),
                "line 10: 'return': belongs in the host region");
-    CHECK_TEXT(refusal("  %x: i32 = lane %i\n"), "line 9: 'lane': belongs in a row");
     CHECK_TEXT(refusal("  poll\n"), "line 9: 'poll': belongs in a parallel loop");
     CHECK_TEXT(refusal("  %x: f32x8 = lanes.load\n"),
                "line 9: 'lanes.load': wrong number of operands");

@@ -118,10 +118,10 @@
   "  body (%0: ptr, %1: i64, %2: i64) {\n" \
   "    %3: ptr = neighbour l1 offset=(0,-1) %1, %2\n" \
   "    grid extent=(8) (%4: i32) {\n" \
-  "      row end=8 width=8 %4 (%5: i32) {\n" \
+  "      row end=8 lanes=8 %4 (%5: i32) {\n" \
   "        %6: place = cell f0 offset=(0,-1) %4, %5, %3, %0\n" \
   "        %7: f32 = load %6\n" \
-  "        %8: i32 = lane %5\n" \
+  "        %8: i32 = neg %5\n" \
   "        %9: place = cell f0 offset=(0,0) %4, %5, %0\n" \
   "        store %9, %7\n" \
   "      }\n" \
@@ -166,12 +166,12 @@
   "    %8: bool = call rt_slot_live %6\n" \
   "    %9: ptr = select %8, %7, %4\n" \
   "    grid extent=(8) (%10: i32) {\n" \
-  "      row end=4 width=4 %10 (%11: i32) {\n" \
+  "      row end=4 lanes=4 %10 (%11: i32) {\n" \
   "        %12: f32 = row.load -1 extent=(4) %0, %9, %11\n" \
-  "        %13: f32 = mem.load lanes=4 %0\n" \
+  "        %13: f32 = mem.load whole %0\n" \
   "        %14: f32 = frame.get 3\n" \
   "        reduce min %14, %13\n" \
-  "        mem.store lanes=4 %0, %12\n" \
+  "        mem.store whole %0, %12\n" \
   "        mem.update add nonatomic %0, %12\n" \
   "      }\n" \
   "    }\n" \
