@@ -49,14 +49,10 @@ bool ir_is_straight_line(const IrInst *inst) {
          inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_VAR;
 }
 
-static bool may_alias(const IrInst *a, const IrInst *b) {
-  return !a->alias || !b->alias || a->alias == b->alias;
-}
-
 bool ir_may_be_written(const IrInst *load, const IrInst *from) {
   DEBUG_ASSERT(load->op == IR_MEM_LOAD && load->region == from->region, "both are in one list");
   for (const IrInst *at = from; at != load; at = at->next)
-    if (ir_is_write(at->op) && may_alias(at, load)) return true;
+    if (ir_is_write(at->op) && ir_may_alias(at, load)) return true;
   return false;
 }
 
@@ -65,12 +61,12 @@ bool ir_must_precede(const IrInst *store, const IrInst *inst) {
   if (ir_effects(inst) & IR_PURE) return false;
   if (inst->op != IR_MEM_LOAD && inst->op != IR_MEM_STORE) return true;
   if (inst->op == IR_MEM_STORE && ir_same_container(store, inst)) return false;
-  return may_alias(store, inst);
+  return ir_may_alias(store, inst);
 }
 
 bool ir_may_sink_past(const IrInst *update, const IrInst *inst) {
   DEBUG_ASSERT(update->op == IR_MEM_UPDATE, "what is done later is an update");
-  if (inst->op == IR_MEM_LOAD) return !may_alias(update, inst);
+  if (inst->op == IR_MEM_LOAD) return !ir_may_alias(update, inst);
   return ir_is_straight_line(inst) && !ir_is_write(inst->op);
 }
 

@@ -513,6 +513,10 @@ IrInst *const *ir_row_bounds(const IrInst *row);
 bool ir_is_comparison(IrOp op); /* EQ .. GE */
 /* Is operand 0 the address of an element: MEM_LOAD, MEM_STORE, MEM_UPDATE, MEM_RMW, MEM_CAS? */
 static inline bool ir_is_access(IrOp op) { return op >= IR_MEM_LOAD && op <= IR_MEM_CAS; }
+/* May two accesses to memory reach the same elements, as far as their fields say? */
+static inline bool ir_may_alias(const IrInst *a, const IrInst *b) {
+  return !a->alias || !b->alias || a->alias == b->alias;
+}
 /* Does it write the element, without a result? */
 static inline bool ir_is_write(IrOp op) { return op == IR_MEM_STORE || op == IR_MEM_UPDATE; }
 /* Do all paths through the region leave it before its end? */
@@ -555,6 +559,9 @@ const char *ir_inst_text(const IrInst *inst);
  * valid. */
 const char *ir_call_refusal(const IrInst *call, bool in_body);
 bool ir_is_inside(const IrInst *inst, const IrRegion *region); /* directly or deeper */
+/* Is it in a loop inside the region, which contains it? NULL: its body. */
+bool ir_is_repeated(const IrInst *inst, const IrRegion *region);
+IrRegion *ir_outermost(IrRegion *region); /* the body that it is in */
 /* Gives all insts new ids, in order of appearance, independent of the insts that passes have
  * added and removed. */
 void ir_number(IrKernel *kernel);

@@ -982,31 +982,6 @@ static bool verify_regions(Verifier *v, const IrInst *inst, int depth) {
   return ok;
 }
 
-static bool remains_when_final(IrOp op) {
-  switch (op) {
-  case IR_RANGE:
-  case IR_ACTIVE:
-  case IR_LEAVES:
-  case IR_LOAD:
-  case IR_STORE:
-  case IR_UPDATE:
-  case IR_RMW:
-  case IR_CAS:
-  case IR_ACTIVATE:
-  case IR_DEACTIVATE:
-  case IR_IS_ACTIVE:
-  case IR_COUNT:
-  case IR_CLEAR:
-  case IR_NEIGHBOUR:
-  case IR_ENSURE:
-  case IR_APPEND:
-  case IR_POP:
-  case IR_LENGTH:
-  case IR_DETACH: return false;
-  default: return !(ir_op_info[op].flags & IR_HIGH);
-  }
-}
-
 static bool introduce(Verifier *v, const IrInst *inst, const IrRegion *region) {
   if (inst->id < 0 || inst->id >= v->kernel->next_id || v->seen[inst->id])
     return wrong(v, inst, "its id is not unique");
@@ -1036,7 +1011,7 @@ static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
     if ((inst->regions[i] != NULL) != (i < ir_region_count(inst->op) + inst->per_lane))
       return wrong(v, inst, "wrong number of regions");
   bool has_shape = inst->shape && inst->op >= IR_LANES_LOAD && inst->op <= IR_LANES_UPDATE;
-  if (v->is_final && (has_shape || !remains_when_final(inst->op)))
+  if (v->is_final && (has_shape || (ir_op_info[inst->op].flags & IR_HIGH)))
     return wrong(v, inst, "should be lowered by now");
   bool ok = verify_home(v, inst) && verify_tables(v, inst) && verify_operands(v, inst) &&
             verify_lanes(v, inst) && verify_value(v, inst) && verify_result(v, inst);

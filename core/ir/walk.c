@@ -110,6 +110,17 @@ const IrInst *ir_parallel_loop(const IrInst *inst) {
   return loop;
 }
 
+bool ir_is_repeated(const IrInst *inst, const IrRegion *region) {
+  for (const IrRegion *at = inst->region; at != region && at->owner; at = at->owner->region)
+    if (at->owner->op != IR_IF) return true;
+  return false;
+}
+
+IrRegion *ir_outermost(IrRegion *region) {
+  while (region->owner) region = region->owner->region;
+  return region;
+}
+
 bool ir_is_inside(const IrInst *inst, const IrRegion *region) {
   const IrRegion *at = inst->region;
   while (at && at != region) at = at->owner ? at->owner->region : NULL;

@@ -78,8 +78,8 @@ bool pass_run_derivative(PassContext *ctx, IrKernel *kernel, Error *err);
 int pass_count(void);
 const char *pass_name(int k);
 bool pass_is_necessary(const char *pass); /* is it required to produce code? */
-/* Does what the passes from `lanes` on would do to a task of a CPU whose code stays scalar, and what
- * code generation needs: for the baseline tier. */
+/* Does what the passes from `lanes` on would do to a task of a CPU whose code stays scalar, and
+ * what code generation needs: for the baseline tier. */
 void pass_finish_task(Scratch *scratch, IrKernel *kernel, IrTask *task);
 /* For tests: runs the passes named in a comma-separated list, in the given order. Both functions
  * fail if a fact that a pass needs does not hold. */

@@ -459,11 +459,6 @@ typedef struct HandOver {
   bool is_filled;
 } HandOver;
 
-static bool is_within(const IrRegion *inner, const IrRegion *outer) {
-  while (inner && inner != outer) inner = inner->owner ? inner->owner->region : NULL;
-  return inner == outer;
-}
-
 static bool is_past(const HandOver *h, const IrInst *inst) {
   return h->order[inst->id] > h->order[h->disown->id];
 }
@@ -471,7 +466,7 @@ static bool is_past(const HandOver *h, const IrInst *inst) {
 /* May the guard be released by `inst`? Before the place only on a path that leaves the function. */
 static bool may_release(const HandOver *h, const IrInst *inst) {
   if (is_past(h, inst)) return true;
-  return ir_effects(inst->region->last) & IR_EXIT && !is_within(h->disown->region, inst->region);
+  return ir_effects(inst->region->last) & IR_EXIT && !ir_is_inside(h->disown, inst->region);
 }
 
 static bool fits_guard(HandOver *h, const IrInst *inst) {
@@ -508,7 +503,7 @@ static bool fits_insts(HandOver *h, const IrRegion *body) {
 
 static bool is_in_its_loops(const HandOver *h) {
   for (const IrRegion *at = h->disown->region; at->owner; at = at->owner->region)
-    if (at->owner->op != IR_IF && !is_within(h->array->region, at)) return false;
+    if (at->owner->op != IR_IF && !ir_is_inside(h->array, at)) return false;
   return true;
 }
 

@@ -70,8 +70,7 @@ static bool survey_inst(void *data, IrInst *inst) {
 static void append_copy(Strips *s, IrBuilder *b, IrInst *last) {
   const IrRegion *old = s->task->body;
   IrMap *map = ir_map(s->kernel->scratch, s->kernel);
-  IrRegion *root = b->region;
-  while (root->owner) root = root->owner->region;
+  const IrRegion *root = ir_outermost(b->region);
   for (int k = 0; k + 1 < old->params.count; k++)
     ir_map_put(map, old->params.items[k], root->params.items[k]);
   ASSERT(root->params.count == old->params.count, "the new body has the same parameters");

@@ -1,5 +1,5 @@
-/* flatten.c - if-conversion of a LOOP that runs once, as the copies of a loop with a `break` do: turns
- * IFs into selects, and variables into values.
+/* flatten.c - if-conversion of a LOOP that runs once, as the copies of a loop with a `break` do:
+ * turns IFs into selects, and variables into values.
  *
  *   loop {                          %before = get %v
  *     if %c { break }                   ..

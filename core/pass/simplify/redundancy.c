@@ -126,7 +126,7 @@ typedef struct Loads {
 /* May `inst` change what the load reads? */
 static bool may_change(const IrInst *inst, const IrInst *load) {
   int effects = ir_effects(inst);
-  if (ir_is_write(inst->op)) return !inst->alias || !load->alias || inst->alias == load->alias;
+  if (ir_is_write(inst->op)) return ir_may_alias(inst, load);
   if (effects & (IR_WRITE | IR_UPDATE_EFFECT | IR_DEACTIVATES)) return true;
   return effects & IR_ACTIVATES && !load->alias;
 }

@@ -40,11 +40,13 @@ typedef struct Claims {
 
 /* -- what the task does ------------------------------------------------------------------------ */
 
-static bool is_count(const IrInst *inst) {
+bool claim_is_count(const IrInst *inst) {
   return inst->op == IR_MEM_RMW && inst->imm == IR_UPDATE_ADD && inst->alias && !inst->nonatomic &&
-         inst->relaxed && type_is_integer(inst->type) && type_bits(inst->type) >= 32 &&
+         type_is_integer(inst->type) && type_bits(inst->type) >= 32 &&
          facts_is_launch_invariant(inst->operands[0]);
 }
+
+static bool is_count(const IrInst *inst) { return claim_is_count(inst) && inst->relaxed; }
 
 static bool record_writes(void *data, IrInst *inst) {
   Claims *c = data;
@@ -174,19 +176,21 @@ static bool acts_after_counting(const IrRegion *region, bool counted) {
 
 /* -- claiming ---------------------------------------------------------------------------------- */
 
+IrInst *claim_numbers(IrBuilder *b, const IrInst *counter, IrInst *total) {
+  IrMap *map = ir_map(b->kernel->scratch, b->kernel);
+  IrInst *address = rewrite_recompute(b, counter->operands[0], ir_outermost(counter->region), map);
+  IrInst *update = ir_emit(b, IR_MEM_RMW, total->type, 2, (IrInst *[]){address, total});
+  update->imm = IR_UPDATE_ADD;
+  update->alias = counter->alias;
+  update->relaxed = true;
+  return update;
+}
+
 static IrRegion *make_claim(Claims *c) {
   IrRegion *claim = ir_region_create(c->kernel, NULL);
   IrInst *total = ir_region_param(c->kernel, claim, c->counter->type);
   IrBuilder b = rewrite_inside(c->kernel, claim, c->counter);
-  const IrRegion *body = c->counter->region;
-  while (body->owner) body = body->owner->region;
-  IrInst *address =
-      rewrite_recompute(&b, c->counter->operands[0], body, ir_map(c->ctx->scratch, c->kernel));
-  IrInst *operands[] = {address, total};
-  IrInst *update = ir_emit(&b, IR_MEM_RMW, total->type, 2, operands);
-  update->imm = IR_UPDATE_ADD;
-  update->alias = c->counter->alias;
-  update->relaxed = true;
+  claim_numbers(&b, c->counter, total);
   return claim;
 }
 

@@ -84,12 +84,6 @@ static bool record_other(void *data, IrInst *inst) {
   return true;
 }
 
-static bool is_repeated(const IrInst *inst) {
-  for (const IrRegion *at = inst->region; at->owner; at = at->owner->region)
-    if (at->owner->op != IR_IF) return true;
-  return false;
-}
-
 /* Do all exchanges of the field access one element, or does each iteration access only one? Then
  * even relaxed ones have one order that all iterations agree on. */
 static bool is_counter(const Effects *effects, const EffectField *field) {
@@ -97,7 +91,7 @@ static bool is_counter(const Effects *effects, const EffectField *field) {
   const EffectAccess *first = &effects->accesses.items[field->first];
   const IrInst *place = first->place->inst;
   if (field->verbs != EFFECT_EXCHANGES || first->place->is_called) return false;
-  if (field->first == field->last && !is_repeated(first->inst)) return true;
+  if (field->first == field->last && !ir_is_repeated(first->inst, NULL)) return true;
   for (int i = field->first; i >= 0; i = effects->accesses.items[i].next)
     if (effects->accesses.items[i].place->inst != place) return false;
   for (int axis = 0; axis < place->operand_count; axis++)

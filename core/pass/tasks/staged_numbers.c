@@ -52,10 +52,7 @@ typedef struct Stage {
 
 static bool is_numbering(const IrInst *inst) {
   int64_t one;
-  return inst->op == IR_MEM_RMW && inst->imm == IR_UPDATE_ADD && inst->alias && !inst->nonatomic &&
-         type_is_integer(inst->type) && type_bits(inst->type) >= 32 &&
-         ir_is_const(inst->operands[1], &one) && one == 1 &&
-         facts_is_launch_invariant(inst->operands[0]);
+  return claim_is_count(inst) && ir_is_const(inst->operands[1], &one) && one == 1;
 }
 
 static bool note_access(void *data, IrInst *inst) {
@@ -169,13 +166,6 @@ static bool is_alike(const Append *a, const Append *b) {
 
 /* -- the claim --------------------------------------------------------------------------------- */
 
-static IrInst *copy_of_launch(IrBuilder *b, const IrInst *value) {
-  IrInst **operands = scratch_array(b->kernel->scratch, IrInst *, value->operand_count);
-  for (int i = 0; i < value->operand_count; i++)
-    operands[i] = copy_of_launch(b, value->operands[i]);
-  return rewrite_again(b, value, operands);
-}
-
 static int row_bytes(const Append *a) {
   return VALUE_BYTES * (a->taken.count ? a->taken.count : 1);
 }
@@ -189,11 +179,7 @@ static IrRegion *make_claim(Stage *s, const Append *a) {
   Type type = a->update->type;
   IrInst *total = ir_region_param(s->kernel, claim, type);
   IrBuilder b = rewrite_inside(s->kernel, claim, a->update);
-  IrInst *operands[] = {copy_of_launch(&b, a->update->operands[0]), total};
-  IrInst *first = ir_emit(&b, IR_MEM_RMW, type, 2, operands);
-  first->imm = IR_UPDATE_ADD;
-  first->alias = a->update->alias;
-  first->relaxed = true;
+  IrInst *first = claim_numbers(&b, a->update, total);
   IrInst *one = ir_const_int(&b, type, 1), *zero = ir_const_int(&b, type, 0);
   IrInst *loop = ir_for(&b, zero, ir_binary(&b, IR_SUB, total, one), one);
   loop->short_trip = true;
@@ -209,8 +195,8 @@ static IrRegion *make_claim(Stage *s, const Append *a) {
   for (int i = 0; i < a->late.count; i++)
     for (int k = 0; k < a->late.items[i]->operand_count; k++) {
       IrInst *value = a->late.items[i]->operands[k];
-      if (number_of(a, value) == INT32_MAX && !ir_mapped(map, value))
-        ir_map_put(map, value, copy_of_launch(&b, value));
+      if (number_of(a, value) == INT32_MAX)
+        ir_map_put(map, value, rewrite_recompute(&b, value, ir_outermost(a->update->region), map));
     }
   for (int i = 0; i < a->late.count; i++)
     if (a->late.items[i]->region == a->update->region)

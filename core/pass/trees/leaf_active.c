@@ -93,16 +93,10 @@ static void find_changes(RowQueries *q) {
   }
 }
 
-static bool is_in_loop(const Leaf *l, const IrInst *inst) {
-  for (const IrRegion *at = inst->region; at && at != l->row->regions[0]; at = at->owner->region)
-    if (at->owner->op != IR_IF) return true;
-  return false;
-}
-
 static bool runs_before(const Leaf *l, const IrInst *change, const IrInst *query) {
   const IrRegion *row = l->row->regions[0];
   for (const IrInst *inst = row->first; inst; inst = ir_following(inst, row))
-    if (inst == change || inst == query) return inst == change || is_in_loop(l, query);
+    if (inst == change || inst == query) return inst == change || ir_is_repeated(query, row);
   return true;
 }
 

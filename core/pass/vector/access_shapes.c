@@ -53,7 +53,7 @@ static void add_lane_body(const Shapes *s, IrInst *loop) {
 static bool is_only_update(const IrInst *update) {
   for (const IrInst *at = update->region->first; at; at = at->next) {
     bool is_other = at->op == IR_MEM_UPDATE && at->operands[0] != update->operands[0];
-    if (is_other && (at->alias == update->alias || !at->alias || !update->alias)) return false;
+    if (is_other && ir_may_alias(at, update)) return false;
   }
   return true;
 }

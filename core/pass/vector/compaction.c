@@ -69,8 +69,7 @@ static LaneSurvey survey_before(const PassContext *ctx, const IrKernel *kernel,
 /* May the write change what a later iteration reads before its branch? */
 static bool is_read_before_branch(const IrRegion *body, const IrInst *write) {
   for (const IrInst *at = body->first; at; at = at->next)
-    if (at->op == IR_MEM_LOAD && (!at->alias || !write->alias || at->alias == write->alias))
-      return true;
+    if (at->op == IR_MEM_LOAD && ir_may_alias(at, write)) return true;
   return false;
 }
 

@@ -53,7 +53,7 @@ static void hoist_invariants(const Rows *r, IrInst *loop) {
 /* -- accesses to cells ------------------------------------------------------------------------- */
 
 /* Marks the accesses to cells by which vectors may access all their lanes: reads, since the cells
- * of a leaf exist, and writes to fields whose elements are written in their own iterations alone. */
+ * of a leaf exist, and writes to fields whose elements only their own iterations write. */
 static void mark_whole(const Rows *r) {
   const IrRegion *body = r->row->regions[0];
   bool *elsewhere = scratch_array(r->ctx->scratch, bool, r->kernel->fields.count);
