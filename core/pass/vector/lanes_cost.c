@@ -38,6 +38,7 @@ enum {
   COMBINE = 10,   /* combining the values of all lanes */
   GATHER = 5,     /* per lane */
   MOSTLY = 3,     /* vectors in which piecewise linear indices are linear, for one in which not */
+  NARROW = 12,    /* per lane, for elements of fewer bits than machines gather */
   FAR = 10,       /* per lane, for elements in different cache lines, */
   APART = 20,     /* and where lanes read data of their own again that do not fit the first cache */
   FIRST = 32768,  /* bytes of that cache */
@@ -308,7 +309,8 @@ static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
   bool is_far =
       is_linear ? fact(s, ptr)->step >= 4 * LINE : s->scattered > 0 || goes_through_node(s, ptr);
   bool is_apart = is_linear && fact(s, ptr)->step * s->width > FIRST && depth_of(s, inst) >= AGAIN;
-  return (int64_t)(is_apart ? APART : is_far ? FAR : GATHER) * s->width;
+  bool is_narrow = type_size(type) < 4;
+  return (int64_t)(is_apart ? APART : is_narrow ? NARROW : is_far ? FAR : GATHER) * s->width;
 }
 
 static bool follows_update(const IrInst *inst) {
@@ -443,6 +445,25 @@ static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
 
 static void survey_region(LaneSurvey *s, const IrRegion *region);
 
+/* Are two numbers of data compared for equality, perhaps after another condition (`and`)? */
+static bool is_equality(const IrInst *value) {
+  int64_t number;
+  if (value->op == IR_EQ) return !ir_is_const(value->operands[1], &number);
+  if (value->op != IR_GET) return false;
+  const IrInst *var = value->operands[0];
+  for (const IrInst *at = var; at && at != value; at = ir_following(at, var->region))
+    if (at->op == IR_SET && at->operands[0] == var && at->operands[1]->op == IR_EQ)
+      return is_equality(at->operands[1]);
+  return false;
+}
+
+/* Does the branch end its loop unless two numbers are equal? They seldom are, so this is
+ * predicted; when they are, the loop counts a misprediction. */
+static bool ends_unless_equal(const IrInst *inst) {
+  const IrInst *last = inst->regions[1] ? inst->regions[1]->last : NULL;
+  return last && last->op == IR_BREAK && is_equality(inst->operands[0]);
+}
+
 static void survey_arms(LaneSurvey *s, const IrInst *inst) {
   ASSERT(s->often >= 0 && s->visits >= 0, "parts of a body run a number of times");
   double often = s->often, visits = s->visits, on = active_lanes(s);
@@ -450,7 +471,7 @@ static void survey_arms(LaneSurvey *s, const IrInst *inst) {
   bool is_sure = s->alternate && s->alternate->operands[0] == inst->operands[0];
   s->is_simple = false;
   bool is_steady = !differs && s->loops == 0; /* as in the iteration before */
-  if (!is_sure && !is_steady && !lanes_is_predictable(inst)) {
+  if (!is_sure && !is_steady && !ends_unless_equal(inst) && !lanes_is_predictable(inst)) {
     s->scalar_cost += often * MISS / 2;
     if (!differs) s->vector_cost += visits * MISS / 2;
   }
