@@ -1,4 +1,4 @@
--- number.lua - of the bits and the parts of numbers.
+-- number.lua - functions of the bits and parts of numbers.
 
 -- -1, 0 or 1; 0 for a NaN.
 function rg.sign(x)
@@ -23,12 +23,12 @@ function rg.popcnt(x)
   return rg.i32(bit.popcnt(x))
 end
 
--- How many bits above the highest set one; of 0 all.
+-- How many bits are above the highest set one; all of them for 0.
 function rg.clz(x)
   return rg.i32(bit.clz(x))
 end
 
--- How many bits below the lowest set one; of 0 all.
+-- How many bits are below the lowest set one; all of them for 0.
 function rg.ctz(x)
   return rg.i32(bit.ctz(x))
 end
@@ -39,7 +39,7 @@ function rg.ldexp(x, e)
   return x * 1.0 * 2.0 ^ half * 2.0 ^ (e - half)
 end
 
--- m, e: x is m * 2 ^ e, with m from 0.5 to below 1; of 0, infinities and NaN m is x, and e 0.
+-- m, e with x = m * 2 ^ e and |m| from 0.5 to below 1; for 0, infinities and NaN m is x, and e 0.
 function rg.frexp(x)
   local m, e = x * 1.0, 0
   if x ~= 0 and x - x == 0 then
@@ -57,8 +57,8 @@ function rg.frexp(x)
   return m, e
 end
 
--- The whole part and the rest, both with the sign of x.
+-- The integer part and the fraction, both with the sign of x.
 function rg.modf(x)
-  local rest = x - x == 0 and math.fmod(x, 1.0) or 0.0
-  return x - rest, rest
+  local fraction = x - x == 0 and math.fmod(x, 1.0) or 0.0
+  return x - fraction, fraction
 end

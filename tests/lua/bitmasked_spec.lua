@@ -587,13 +587,15 @@ describe("cells of masks longer than a word", function()
           end
         end
       end
-      touch()
-      visit()
-      assert.equal(expected, ask())
-      assert.equal(expected, level:count())
-      drop()
-      assert.equal(left, ask())
-      assert.equal(left, level:count())
+      support.with_stress("force_lanes", function() -- whatever lanes cost on this processor
+        touch()
+        visit()
+        assert.equal(expected, ask())
+        assert.equal(expected, level:count())
+        drop()
+        assert.equal(left, ask())
+        assert.equal(left, level:count())
+      end)
       assert.same({ 0, 0, 703 / 1024 }, { a[0][3], b[0][3], b[7][3] })
       for _, kernel in ipairs { touch, visit, ask, drop } do
         assert.matches("%d+ %a+ side by side, in vector lanes", kernel:explain())
