@@ -367,6 +367,8 @@ describe("a wrap #compiled", function()
       [function() rg.wrap(ffi.cast("float *", nil), rg.f32, 1) end] = "the pointer is NULL",
       [function() rg.wrap(m, rg.f32, 5) end] = "take 20 bytes, but the memory has 16",
       [function() rg.wrap(m, rg.f32, 2, { strides = { 16 } }) end] = "take 20 bytes",
+      [function() rg.wrap(m, rg.f64, 1) end] = "numbers of type 'float', not f64",
+      [function() rg.wrap(ffi.new "double[3]", rg.vec3, 1) end] = "of type 'double', not f32",
       [function() rg.wrap("abc", rg.u8, 4) end] = "take 4 bytes, but the memory has 3",
       [function() rg.wrap(bytes + 1, rg.f32, 2) end] = "must be a multiple of 4",
       [function() rg.wrap(m, rg.f32, 2, { strides = { 6 } }) end] = "is not a multiple of 4",

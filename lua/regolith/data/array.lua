@@ -543,6 +543,17 @@ local function memory_of(what)
   return ffi.cast("const uint8_t *", pointer), bytes
 end
 
+local float_types = { float = "f32", double = "f64" }
+
+-- Memory that C declares as floats or doubles holds no other numbers; a cast says that it does.
+local function check_element(what, t)
+  local declared = type(what) == "cdata" and tostring(ffi.typeof(what)):match "(%a+) [%[%*%(]"
+  local own, asked = float_types[declared], (t.element or t).name
+  if not own or t.members or own == asked then return end
+  return fail.argument(("rg.wrap: the memory holds numbers of type '%s', not %s"):format(declared,
+    asked), ("rg.%s, or ffi.cast(\"uint8_t *\", memory) if its bytes are others"):format(own))
+end
+
 -- Keeps what `wrap` points to, which nothing else may hold.
 local wrap_quietly = lib.quietly(function(number, c, wrap, ...) -- luacheck: ignore
   check(C.rg_array_wrap(c, wrap, array_out), number)
@@ -564,6 +575,7 @@ function array.wrap(session, what, t, extents, options)
       "rg.array(T, ..):from_table(t), or arch = \"cpu\"")
   end
   local pointer, bytes, is_constant = memory_of(what)
+  check_element(what, t)
   local strides = check_strides(options.strides, #extents)
   local needed = last_byte(t, extents, strides)
   if bytes and needed > bytes then

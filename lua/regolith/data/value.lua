@@ -153,8 +153,8 @@ function value.flatten(t, shape, count, give, what, noun, array, element)
     end
     if #row ~= shape[axis] then
       return fail.argument(
-        ("%s: %s has %d elements where the %s has %d"):format(what, path(axis), #row, noun,
-        shape[axis]))
+        ("%s: %s has %d element%s where the %s has %d"):format(what, path(axis), #row,
+        #row == 1 and "" or "s", noun, shape[axis]))
     end
     local known = array and axis == count - 1 and put_numbers(row, array, number, shape[axis]) or 0
     number = number + known
