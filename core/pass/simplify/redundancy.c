@@ -1,6 +1,7 @@
 /* redundancy.c - removes redundancy that `lower_places` leaves, since it lowers each access by
  * itself: repeated look-ups of a node (pass `redundant_slots`), repeated branches on a condition
- * (`merge_branches`), and repeated loads of an element (`redundant_loads`). */
+ * (`merge_branches`), repeated loads of an element, and writes that both arms of a branch do
+ * (`redundant_loads`). */
 #include "ir/facts.h"
 #include "pass/analysis/effects.h"
 #include "pass/pass.h"
@@ -261,8 +262,83 @@ static void carry_loads_of_loop(IrKernel *kernel, IrInst *loop) {
   }
 }
 
-static void visit_loads_of_body(IrKernel *kernel, IrRegion *body) {
+/* -- writes that both arms do ------------------------------------------------------------------ */
+
+/* Sinking of common stores: a write that both arms of an `if` do to one element follows the `if`.
+ *
+ *   if %c { mem.store %p, %a }        %s = select %c, %a, %b
+ *   else { mem.store %p, %b }    =>   mem.store %p, %s
+ *
+ * In lanes, one store under the mask of the loop replaces two under masks of their own, and without
+ * writes and loads the `if` often becomes selects. D-pass-114. */
+
+/* Can the write follow its arm: does nothing after it access the element, order other writes, or
+ * leave the arm? */
+static bool can_follow_arm(const IrInst *write, const IrRegion *arm) {
+  for (IrInst *at = write->next; at; at = ir_following(at, arm)) {
+    bool is_plain = at->op == IR_MEM_LOAD || ir_is_write(at->op);
+    bool is_local = at->op == IR_VAR || at->op == IR_GET || at->op == IR_SET || at->op == IR_IF;
+    if (is_plain ? ir_may_alias(at, write) : !is_local && !(ir_effects(at) & IR_PURE)) return false;
+  }
+  return true;
+}
+
+static bool has_address_outside(const IrInst *value, const IrRegion *arm) {
+  if (!ir_is_inside(value, arm)) return true;
+  if (value->regions[0] || !(ir_effects(value) & IR_PURE)) return false;
+  for (int i = 0; i < value->operand_count; i++)
+    if (!has_address_outside(value->operands[i], arm)) return false;
+  return true;
+}
+
+/* The write of the other arm that reaches the same element in the same way, or NULL. */
+static IrInst *twin_in(const IrRegion *arm, const IrInst *write) {
+  for (IrInst *at = arm->last; at; at = at->previous)
+    if (ir_is_write(at->op) && facts_same_operation(at, write) &&
+        type_equal(at->operands[1]->type, write->operands[1]->type) &&
+        facts_same_value(at->operands[0], write->operands[0]))
+      return can_follow_arm(at, arm) ? at : NULL;
+  return NULL;
+}
+
+static void sink_write(IrKernel *kernel, IrInst *branch, IrInst *write, IrInst *twin) {
+  IrBuilder before = rewrite_before(kernel, branch), after = rewrite_after(kernel, branch);
+  IrInst *var = ir_var(&before, write->operands[1]->type), *arms[] = {write, twin};
+  for (int i = 0; i < 2; i++) {
+    IrBuilder at = rewrite_before(kernel, arms[i]);
+    ir_set(&at, var, arms[i]->operands[1]);
+  }
+  ir_set_operand(write, 0, rewrite_recompute(&after, write->operands[0], branch->regions[0],
+                                             ir_map(kernel->scratch, kernel)));
+  ir_set_operand(write, 1, ir_get(&after, var));
+  ir_remove(write);
+  ir_insert(&after, write);
+  ir_delete(twin);
+}
+
+/* Inner branches first, since the write that follows one may be in an arm of an outer one. */
+static bool sink_writes(IrKernel *kernel, IrRegion *region) {
+  bool has_sunk = false;
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+      has_sunk |= sink_writes(kernel, inst->regions[i]);
+    if (inst->op != IR_IF || ir_has_exit(inst)) continue;
+    const IrRegion *arm = inst->regions[0];
+    for (IrInst *write = arm->last, *previous; write; write = previous) {
+      previous = write->previous;
+      if (!ir_is_write(write->op) || !can_follow_arm(write, arm)) continue;
+      IrInst *twin = twin_in(inst->regions[1], write);
+      if (!twin || !has_address_outside(write->operands[0], arm)) continue;
+      sink_write(kernel, inst, write, twin);
+      has_sunk = true;
+    }
+  }
+  return has_sunk;
+}
+
+static void visit_loads_of_body(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
   visit_loads(&(Loads){0}, body);
+  if (sink_writes(kernel, body)) mem2reg_alone(ctx, kernel, body);
   for (IrInst *loop = body->first; loop; loop = ir_following(loop, body))
     carry_loads_of_loop(kernel, loop);
 }
@@ -271,8 +347,8 @@ bool pass_redundant_loads(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
     if (task->kind != TASK_RANGE) continue;
-    visit_loads_of_body(kernel, task->body);
-    if (task->interior) visit_loads_of_body(kernel, task->interior);
+    visit_loads_of_body(ctx, kernel, task->body);
+    if (task->interior) visit_loads_of_body(ctx, kernel, task->interior);
   }
   return true;
 }
