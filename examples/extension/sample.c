@@ -8,6 +8,7 @@
  *
  * It links with no library: all that it needs of the runtime is in the table that it receives. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,11 +53,11 @@ static int32_t scale(const RgExtensionApi *api, RgExtensionValue *values) {
 
 /* -- memory of its own, which the runtime shares and gives back ------------------------------- */
 
-static int live;
+static atomic_int live; /* kernels call functions from several threads at once */
 
 static void on_last_release(void *data, uint64_t size_bytes, void *context) {
   (void)size_bytes;
-  --*(int *)context;
+  --*(atomic_int *)context;
   free(data);
 }
 
