@@ -204,6 +204,7 @@ static bool read_all(Reading *r, Heap *heap) {
 }
 
 static uint8_t *load(Heap *heap, const char *path, size_t *size, Error *err) {
+  errno = 0; /* a file that ends too early sets none */
   FILE *file = fopen(path, "rb");
   long length = -1;
   if (file && fseek(file, 0, SEEK_END) == 0) length = ftell(file);

@@ -28,10 +28,15 @@ static bool open_stream(CudaDevice *cuda, int32_t number, Error *err) {
   if (cuda->open_streams && !cuda_wait_all(cuda, err)) return false;
   if (!cuda_check(cuda, driver->cuStreamCreate(&stream->handle, NON_BLOCKING), "queue work", err))
     return false;
+  if (!cuda_check(cuda, driver->cuEventCreate(&stream->event, WITHOUT_TIME), "queue work", err)) {
+    driver->cuStreamDestroy_v2(stream->handle);
+    stream->handle = NULL; /* it is not open: the next use tries again */
+    return false;
+  }
   ASSERT(cuda->open_streams < CUDA_STREAMS, "each stream is opened once");
   stream->last = -1;
   cuda->open_streams++;
-  return cuda_check(cuda, driver->cuEventCreate(&stream->event, WITHOUT_TIME), "queue work", err);
+  return true;
 }
 
 bool cuda_select(CudaDevice *cuda, int32_t number, Error *err) {

@@ -308,8 +308,9 @@ static void sink_write(IrKernel *kernel, IrInst *branch, IrInst *write, IrInst *
     IrBuilder at = rewrite_before(kernel, arms[i]);
     ir_set(&at, var, arms[i]->operands[1]);
   }
-  ir_set_operand(write, 0, rewrite_recompute(&after, write->operands[0], branch->regions[0],
-                                             ir_map(kernel->scratch, kernel)));
+  ir_set_operand(write, 0,
+                 rewrite_recompute(&after, write->operands[0], branch->regions[0],
+                                   ir_map(kernel->scratch, kernel)));
   ir_set_operand(write, 1, ir_get(&after, var));
   ir_remove(write);
   ir_insert(&after, write);
