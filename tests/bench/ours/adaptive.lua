@@ -1,5 +1,5 @@
--- adaptive.lua - heat that a moving spot brings, on a coarse grid that is refined where the heat
--- changes: blocks of 8 x 8 fine cells, made and dropped as the spot goes on.
+-- adaptive.lua - heat from a moving source, with adaptive refinement: blocks of 8 x 8 fine cells
+-- exist only where the coarse solution has steep gradients.
 -- usage: adaptive [coarse cells per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(512)
@@ -19,7 +19,7 @@ local function slope(i, j)
   return math.abs(heat[i + 1][j] - heat[i - 1][j]) + math.abs(heat[i][j + 1] - heat[i][j - 1])
 end
 
--- Where there is detail: that. Elsewhere: the coarse cell.
+-- Reads the fine cell if its block exists, otherwise the coarse one.
 local function at(i, j)
   local ci, cj = math.floor(i / fine), math.floor(j / fine)
   if block:is_active(ci, cj) then return detail[i][j] end

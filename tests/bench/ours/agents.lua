@@ -1,4 +1,4 @@
--- agents.lua - agents that follow the trails they leave, as slime moulds do.
+-- agents.lua - physarum: agents follow the trails that they deposit, as slime moulds do.
 -- usage: agents [agents] [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local count, n = bench.arguments(262144, 1024)

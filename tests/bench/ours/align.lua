@@ -1,4 +1,4 @@
--- align.lua - the best alignment of two long words (Needleman and Wunsch), one diagonal at a time.
+-- align.lua - global alignment of two sequences (Needleman-Wunsch), one antidiagonal at a time.
 -- usage: align [letters]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(2048)

@@ -1,5 +1,5 @@
--- barneshut.lua - stars that attract each other: each walks a quadtree of masses with stacks of its
--- own.
+-- barneshut.lua - gravity by the Barnes-Hut algorithm: each star traverses a quadtree of masses
+-- with a stack of its own.
 -- usage: barneshut [stars] [levels]
 local rg, bench = require "regolith", require "bench"
 local count, levels = bench.arguments(16384, 7)

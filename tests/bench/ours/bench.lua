@@ -67,8 +67,8 @@ function bench.run(program)
   end
 end
 
---- Other programs of this folder once more, in a runtime and with new kernels: what each
---- hands to `run`, by name. `wanted` has their arguments by name.
+--- Loads other programs of this folder again, with kernels of `runtime`, and returns by name what
+--- each passes to `run`. `wanted` has their arguments by name.
 function bench.programs(runtime, wanted)
   local words, folder, programs = arg, arg[0]:match "^(.*)/" or ".", {}
   local modules = package.loaded

@@ -1,5 +1,5 @@
--- bilateral.lua - smooths a noisy picture but not its edges: a pixel becomes a mean of those nearby
--- whose brightness is close to its own. usage: bilateral [pixels per axis] [radius]
+-- bilateral.lua - bilateral filter, which smooths noise but keeps edges: a pixel becomes the mean
+-- of nearby pixels of similar brightness. usage: bilateral [pixels per axis] [radius]
 local rg, bench = require "regolith", require "bench"
 local n, radius = bench.arguments(512, 5)
 

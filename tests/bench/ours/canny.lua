@@ -1,5 +1,5 @@
--- canny.lua - edges of a picture: blur, gradients, thin ridges, then weak edges that touch strong
--- ones, until no more do. usage: canny [pixels per axis]
+-- canny.lua - Canny edge detection: blur, gradients, non-maximum suppression, then hysteresis,
+-- which repeats until no more weak edges are added. usage: canny [pixels per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(1024)
 

@@ -1,5 +1,5 @@
--- clahe.lua - contrast of a picture, tile by tile: clipped histograms, and curves interpolated
--- between tiles. usage: clahe [pixels per axis] [pixels of a tile]
+-- clahe.lua - contrast-limited adaptive histogram equalisation (CLAHE): clipped histograms per
+-- tile, whose transfer functions are interpolated. usage: clahe [pixels per axis] [tile size]
 local rg, bench = require "regolith", require "bench"
 local n, size = bench.arguments(1024, 64)
 local tiles = n / size

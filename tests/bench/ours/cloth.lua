@@ -1,4 +1,4 @@
--- cloth.lua - a square of cloth falls on a ball: springs to twelve neighbours, damped.
+-- cloth.lua - mass-spring cloth that falls on a sphere: damped springs to twelve neighbours.
 -- usage: cloth [points per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(256)

@@ -1,5 +1,5 @@
--- colours.lua - cloth by position-based dynamics: distances between points are constraints, in
--- groups of one colour, none of which share a point. usage: colours [points per axis]
+-- colours.lua - position-based cloth: distance constraints, solved by Gauss-Seidel colour by
+-- colour; constraints of one colour share no point. usage: colours [points per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(128)
 
@@ -7,16 +7,16 @@ local dt, substeps, compliance, gravity = 1 / 60, 8, 1e-7, 9.8
 local x, old, v = rg.field(rg.vec3, n * n), rg.field(rg.vec3, n * n), rg.field(rg.vec3, n * n)
 local inverse_mass = rg.field(rg.f32, n * n)
 
--- Constraints along both axes, both diagonals, and to the second neighbour along both axes. Those
--- that point the same way take turns along it.
+-- Constraints along both axes, both diagonals, and to the second neighbour along both axes. Along
+-- each direction, two colours alternate.
 local pairs_of, group = {}, { 0 }
 for _, way in ipairs { { 1, 0 }, { 0, 1 }, { 1, 1 }, { 1, -1 }, { 2, 0 }, { 0, 2 } } do
-  for turn = 0, 1 do
+  for colour = 0, 1 do
     for i = 0, n - 1 do
       for j = 0, n - 1 do
         local a, b = i + way[1], j + way[2]
         local along = way[1] > 0 and math.floor(i / way[1]) or math.floor(j / way[2])
-        if a < n and b >= 0 and b < n and along % 2 == turn then
+        if a < n and b >= 0 and b < n and along % 2 == colour then
           pairs_of[#pairs_of + 1] = { i * n + j, a * n + b }
         end
       end

@@ -1,5 +1,5 @@
--- contours.lua - marching squares: the level lines of a moving field as segments, by a table of the
--- sides that a line cuts. usage: contours [points per axis] [levels]
+-- contours.lua - marching squares: the level lines of a moving field as segments, by a table of
+-- the sides that a line cuts. usage: contours [points per axis] [levels]
 local rg, bench = require "regolith", require "bench"
 local n, levels = bench.arguments(512, 8)
 
@@ -7,8 +7,8 @@ local height = rg.field(rg.f32, n, n)
 local most = 8 * n * n
 local from, to, count = rg.field(rg.vec2, most), rg.field(rg.vec2, most), rg.field(rg.i32, 1)
 
--- By which of its corners are inside, the sides that the segments of a square join, at most two
--- segments; sides are numbered from the lower one, anticlockwise.
+-- The sides that the segments of a square join (at most two segments), indexed by the bits of the
+-- corners that are inside; sides are numbered anticlockwise from the lower one.
 local sides = {
   { -1, -1, -1, -1 }, { 3, 0, -1, -1 }, { 0, 1, -1, -1 }, { 3, 1, -1, -1 }, { 1, 2, -1, -1 },
   { 3, 2, 0, 1 }, { 0, 2, -1, -1 }, { 3, 2, -1, -1 }, { 2, 3, -1, -1 }, { 2, 0, -1, -1 },

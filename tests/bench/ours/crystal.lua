@@ -1,5 +1,6 @@
--- crystal.lua - a crystal grows in three dimensions: a cell freezes by the number of solid ones
--- around it; cells exist inside and at the surface. usage: crystal [blocks per axis] [steps]
+-- crystal.lua - crystal growth in sparse voxels, a cellular automaton: a cell freezes by its number
+-- of solid neighbours; cells exist inside and at the surface.
+-- usage: crystal [blocks per axis] [steps]
 local rg, bench = require "regolith", require "bench"
 local blocks, steps = bench.arguments(16, 16)
 local n = 8 * blocks

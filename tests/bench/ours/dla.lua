@@ -1,5 +1,5 @@
--- dla.lua - diffusion-limited aggregation: walkers that touch the cluster stick to it, and set out
--- anew from the border. usage: dla [cells per axis] [walkers]
+-- dla.lua - diffusion-limited aggregation: walkers that touch the cluster stick to it, and new
+-- ones start at the border. usage: dla [cells per axis] [walkers]
 local rg, bench = require "regolith", require "bench"
 local n, walkers = bench.arguments(512, 131072)
 

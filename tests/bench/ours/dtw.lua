@@ -1,4 +1,4 @@
--- dtw.lua - dynamic time warping: how alike are pairs of signals, one of which may lag behind.
+-- dtw.lua - dynamic time warping: the distances of pairs of signals, one of which may lag behind.
 -- usage: dtw [pairs] [samples] [band]
 local rg, bench = require "regolith", require "bench"
 local count, samples, band = bench.arguments(2048, 256, 24)

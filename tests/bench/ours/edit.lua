@@ -1,5 +1,5 @@
--- edit.lua - how many edits turn one word into another, for many pairs of words: the dynamic
--- program fills its table row by row. usage: edit [pairs] [letters of a word]
+-- edit.lua - Levenshtein distances of many pairs of words by dynamic programming, row by row.
+-- usage: edit [pairs] [letters of a word]
 local rg, bench = require "regolith", require "bench"
 local count, length = bench.arguments(4096, 96)
 

@@ -1,5 +1,5 @@
--- eikonal.lua - distances around obstacles by fast sweeping: Gauss-Seidel in four directions.
--- usage: eikonal [cells per axis]
+-- eikonal.lua - the eikonal equation around obstacles by fast sweeping: Gauss-Seidel in four
+-- directions. usage: eikonal [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(512)
 

@@ -1,4 +1,4 @@
--- epidemic.lua - people who walk on a grid and infect those they meet: SEIR, one agent each.
+-- epidemic.lua - an agent-based SEIR epidemic: people walk on a grid and infect those they meet.
 -- usage: epidemic [people] [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local count, n = bench.arguments(262144, 512)

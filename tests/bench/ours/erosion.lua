@@ -1,4 +1,4 @@
--- erosion.lua - a terrain of Perlin noise, and drops of rain that carve it.
+-- erosion.lua - hydraulic erosion: drops of rain carve a terrain of Perlin noise.
 -- usage: erosion [cells per axis] [drops]
 local rg, bench = require "regolith", require "bench"
 local n, drops = bench.arguments(512, 32768)

@@ -1,5 +1,5 @@
--- fast.lua - the gain by fast_math: ten programs without and with it, in turn; the least of their
--- ratios, above 1 if it is faster. usage: fast [seconds per program]
+-- fast.lua - the speedup by fast_math: ten programs run with and without it, alternately; the
+-- figure is the lowest of their speedups. usage: fast [seconds per program]
 local rg, bench = require "regolith", require "bench"
 local seconds = bench.arguments(1) -- below 1: to try whether all run
 
@@ -32,7 +32,7 @@ end
 
 local counts = {} -- steps in a window, by program: those that are warm
 
---- Runs until optimised code is in use, and some time longer, while it is tuned.
+--- Runs until optimised code is in use, and some time longer, until it is tuned.
 local function warm(name)
   local count = math.max(1, math.ceil(seconds / 50 / window(sides[1][name], 1)))
   local begin, passed = bench.now(), 0

@@ -1,5 +1,5 @@
--- fft.lua - fast Fourier transforms of many signals: their samples are permuted, then combined by
--- butterflies, stage by stage. usage: fft [signals] [log2 of samples]
+-- fft.lua - radix-2 fast Fourier transforms of many signals: samples are permuted by bit
+-- reversal, then combined by butterflies, stage by stage. usage: fft [signals] [log2 of samples]
 local rg, bench = require "regolith", require "bench"
 local signals, bits = bench.arguments(256, 12)
 

@@ -1,4 +1,4 @@
--- filters.lua - an equaliser: each channel of sound through a chain of second-order filters.
+-- filters.lua - an equaliser: each audio channel passes through a cascade of biquad filters.
 -- usage: filters [channels] [samples] [filters]
 local rg, bench = require "regolith", require "bench"
 local channels, samples, stages = bench.arguments(256, 8192, 4)

@@ -1,5 +1,5 @@
--- flip.lua - a column of water collapses: particles carry velocity to the faces of a grid, which
--- makes it free of divergence, and take the change back (FLIP, with some PIC).
+-- flip.lua - FLIP with some PIC: particles of a collapsing column of water transfer velocity to a
+-- staggered grid, which a pressure solve makes divergence-free, and take the change back.
 -- usage: flip [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(256)
@@ -27,7 +27,7 @@ local start = rg.kernel(function()
   for i, j in rg.range(n, n) do pressure[i][j] = 0 end
 end)
 
--- Adds to the four faces around a place, of a grid that is shifted by half a cell along one axis.
+-- Adds to the four faces around a position, in a grid shifted by half a cell along one axis.
 local function splat(grid, weight, at, value)
   local i, j = math.floor(at.x), math.floor(at.y)
   local fx, fy = at.x - i, at.y - j

@@ -1,4 +1,4 @@
--- flock.lua - birds that each follow their seven nearest neighbours, found in a grid.
+-- flock.lua - boids: birds that each follow their seven nearest neighbours, found in a grid.
 -- usage: flock [birds] [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local count, n = bench.arguments(16384, 64)

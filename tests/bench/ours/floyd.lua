@@ -1,4 +1,4 @@
--- floyd.lua - shortest paths between all pairs of vertices, by Floyd and Warshall.
+-- floyd.lua - shortest paths between all pairs of vertices (Floyd-Warshall).
 -- usage: floyd [vertices]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(384)

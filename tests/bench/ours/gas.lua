@@ -1,5 +1,5 @@
--- gas.lua - a lattice gas: particles on hexagons, up to six in a cell, that collide and move on.
--- usage: gas [cells per axis]
+-- gas.lua - FHP lattice gas: up to six particles in each cell of a hexagonal grid collide and
+-- move on. usage: gas [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(1024)
 

@@ -1,5 +1,5 @@
--- grad_heat.lua - heat with an axis for time, and the gradient of its end by what conducts it.
--- usage: grad_heat forward|both [points per axis] [steps]
+-- grad_heat.lua - the heat equation with an axis for time, and the gradient of the final state
+-- with respect to the conductivity. usage: grad_heat forward|both [points per axis] [steps]
 local rg, bench = require "regolith", require "bench"
 local phase, n, steps = bench.arguments("both", 512, 50)
 

@@ -1,4 +1,4 @@
--- grad_mpm.lua - MLS-MPM of a soft body in 2-D, in place, and the gradient of where it goes.
+-- grad_mpm.lua - MLS-MPM of a soft body in 2-D, in place, and the gradient of its final position.
 -- usage: grad_mpm forward|both [particles] [nodes per axis] [steps]
 local rg, bench = require "regolith", require "bench"
 local phase, count, n, steps = bench.arguments("both", 4096, 64, 200)

@@ -1,6 +1,6 @@
--- grad_smoke.lua - smoke that a first velocity shall carry to a picture: advection, pressure by
--- Jacobi's iteration, and the gradient by that velocity. Fields have an axis for time.
--- usage: grad_smoke forward|both [cells per axis] [steps]
+-- grad_smoke.lua - smoke whose initial velocity is optimised to reach a target picture: advection,
+-- pressure by Jacobi iteration, and the gradient with respect to that velocity. Fields have an axis
+-- for time. usage: grad_smoke forward|both [cells per axis] [steps]
 local rg, bench = require "regolith", require "bench"
 local phase, n, steps = bench.arguments("both", 128, 20)
 local rounds = 6

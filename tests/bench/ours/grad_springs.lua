@@ -1,5 +1,5 @@
--- grad_springs.lua - a walker: a block of points and springs, whose lengths waves drive; and the
--- gradient of how far its head goes by the weights of the waves.
+-- grad_springs.lua - a walker of masses and springs whose rest lengths oscillate; and the gradient
+-- of the distance that its head travels with respect to the weights of the oscillation.
 -- usage: grad_springs forward|both [points per row] [rows] [steps]
 local rg, bench = require "regolith", require "bench"
 local phase, width, height, steps = bench.arguments("both", 32, 12, 300)

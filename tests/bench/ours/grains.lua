@@ -1,5 +1,5 @@
--- grains.lua - a heap of grains that push each other where they touch: the discrete element method,
--- whose neighbours come from a grid of lists in one array. usage: grains [grains] [cells per axis]
+-- grains.lua - discrete element method: a heap of grains that repel each other on contact, whose
+-- neighbours are found in cell lists in one array. usage: grains [grains] [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local count, n = bench.arguments(32768, 256)
 

@@ -1,4 +1,4 @@
--- gray_scott.lua - two chemicals that diffuse and react, in a square without borders.
+-- gray_scott.lua - the Gray-Scott model: two chemicals diffuse and react in a periodic square.
 -- usage: gray_scott [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(1024)

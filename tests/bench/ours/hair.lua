@@ -1,5 +1,5 @@
--- hair.lua - strands of hair in the wind: each point follows the one before it at its distance, and
--- stays outside a ball. usage: hair [strands] [points of a strand] [sweeps]
+-- hair.lua - position-based hair in the wind: each point keeps its distance to the one before it,
+-- and stays outside a sphere. usage: hair [strands] [points of a strand] [sweeps]
 local rg, bench = require "regolith", require "bench"
 local strands, points, sweeps = bench.arguments(8192, 24, 4)
 

@@ -1,4 +1,4 @@
--- hough.lua - lines in a picture: each bright pixel votes for all lines through it.
+-- hough.lua - Hough transform: each bright pixel votes for all lines through it.
 -- usage: hough [pixels per axis] [angles]
 local rg, bench = require "regolith", require "bench"
 local n, angles = bench.arguments(512, 180)

@@ -1,5 +1,5 @@
--- icp.lua - two scans of one thing are aligned: each point finds the nearest one in cells, and the
--- best rotation for all pairs moves the scan. usage: icp [points] [cells per axis]
+-- icp.lua - iterative closest point: each point of a scan finds the nearest one of another scan in
+-- a grid, and the best rotation for all pairs moves the scan. usage: icp [points] [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local n, cells = bench.arguments(32768, 24)
 

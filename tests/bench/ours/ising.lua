@@ -1,4 +1,4 @@
--- ising.lua - a magnet of spins: Metropolis steps of the black sites of a chessboard, then of the
+-- ising.lua - the Ising model: Metropolis updates of the black sites of a checkerboard, then of the
 -- white ones. usage: ising [sites per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(1024)

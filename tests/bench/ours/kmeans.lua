@@ -1,5 +1,5 @@
--- kmeans.lua - the colours of a picture become a few: each pixel joins the nearest of the centres,
--- which then move to the mean of their pixels. usage: kmeans [pixels] [colours]
+-- kmeans.lua - k-means clustering of the colours of a picture.
+-- usage: kmeans [pixels] [clusters]
 local rg, bench = require "regolith", require "bench"
 local count, colours = bench.arguments(262144, 64)
 

@@ -1,4 +1,4 @@
--- lap7.lua - W3: the 7-point step on a shell of 8^3 leaves in a sparse cube.
+-- lap7.lua - W3: the 7-point Laplacian step on a shell of 8^3 leaves in a sparse cube.
 -- usage: lap7 [root nodes per axis]
 local rg, bench = require "regolith", require "bench"
 local root = bench.arguments(64)

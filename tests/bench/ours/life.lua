@@ -1,5 +1,5 @@
 -- life.lua - W14 a: the game of life on blocks of 16 x 16 cells that exist where something lives.
--- Each generation makes the blocks around living ones, and drops blocks in which nothing lives.
+-- Each generation creates the blocks around living ones, and drops blocks in which nothing lives.
 -- usage: life [blocks per axis]
 local rg, bench = require "regolith", require "bench"
 local root = bench.arguments(512)

@@ -1,5 +1,5 @@
--- linked.lua - SPH whose cells are linked lists: a cell has its first particle, and each particle
--- the next one.
+-- linked.lua - SPH whose cells are linked lists: a cell stores its first particle, and each
+-- particle the next one.
 -- usage: linked [particles] [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local count, n = bench.arguments(32768, 96)

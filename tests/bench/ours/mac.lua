@@ -1,5 +1,5 @@
--- mac.lua - a fluid on a staggered grid around a disk: advection, then a projection in place,
--- chessboard colour by colour.
+-- mac.lua - a fluid on a staggered (MAC) grid around a disk: advection, then a projection in place
+-- by red-black Gauss-Seidel.
 -- usage: mac [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(256)

@@ -1,5 +1,5 @@
--- marching.lua - the surface of a field as triangles: each cube of the grid is six tetrahedra, and
--- a table says which edges of one the surface cuts. usage: marching [points per axis]
+-- marching.lua - marching tetrahedra: each cube of the grid is six tetrahedra, and a table says
+-- which of a tetrahedron's edges the surface cuts. usage: marching [points per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(96)
 
@@ -12,7 +12,7 @@ local time = 0.0
 local tets = { { 0, 1, 3, 7 }, { 0, 3, 2, 7 }, { 0, 2, 6, 7 }, { 0, 6, 4, 7 }, { 0, 4, 5, 7 },
   { 0, 5, 1, 7 } }
 local edges = { { 0, 1 }, { 0, 2 }, { 0, 3 }, { 1, 2 }, { 1, 3 }, { 2, 3 } }
--- By which of its corners are inside, the cut edges: three for each triangle.
+-- The cut edges, three for each triangle, indexed by the bits of the corners that are inside.
 local cuts = {
   {}, { 0, 1, 2 }, { 0, 3, 4 }, { 1, 2, 4, 1, 4, 3 }, { 1, 3, 5 }, { 0, 2, 5, 0, 5, 3 },
   { 0, 1, 5, 0, 5, 4 }, { 2, 4, 5 }, { 2, 4, 5 }, { 0, 1, 5, 0, 5, 4 }, { 0, 2, 5, 0, 5, 3 },

@@ -1,5 +1,5 @@
--- means.lua - non-local means: each pixel becomes the mean of those around it whose surroundings
--- look alike. usage: means [pixels per axis] [reach]
+-- means.lua - non-local means: each pixel becomes the mean of nearby pixels with similar
+-- neighbourhoods. usage: means [pixels per axis] [reach]
 local rg, bench = require "regolith", require "bench"
 local n, reach = bench.arguments(192, 5)
 

@@ -1,4 +1,4 @@
--- membrane.lua - a membrane of triangles under a load, by conjugate gradients without a matrix.
+-- membrane.lua - a membrane of triangles under a load, by matrix-free conjugate gradients.
 -- usage: membrane [points per axis] [iterations]
 local rg, bench = require "regolith", require "bench"
 local n, iterations = bench.arguments(257, 50)

@@ -1,6 +1,6 @@
--- mesh_queries.lua - a bumpy torus of triangles: the first hits of rays from everywhere into its
--- box, the closest points to places in that box, or boxes fitted to points that moved.
--- usage: mesh_queries rays|closest|refit [points per turn] [queries]
+-- mesh_queries.lua - queries of a bumpy torus of triangles: first hits of rays from random
+-- origins, closest points to random points, or refitting the BVH to vertices that moved.
+-- usage: mesh_queries rays|closest|refit [points around] [queries]
 local rg, bench = require "regolith", require "bench"
 local what, n, queries = bench.arguments("rays", 256, 100000)
 

@@ -1,5 +1,5 @@
 -- nbody.lua - gravity between all pairs of bodies. usage: nbody [bodies] [fast | exact]
--- As fast as they can, all sides may reassociate and take reciprocals: numba and Taichi by their
+-- With `fast`, all sides may reassociate sums and use reciprocals: numba and Taichi by their
 -- settings, C as it is written.
 local rg, bench = require "regolith", require "bench"
 local n, way = bench.arguments(8192, "fast")

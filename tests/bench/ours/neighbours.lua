@@ -1,5 +1,5 @@
--- neighbours.lua - which particles in a cube are near each other: sorting them into cells (a
--- build), then a sum over those within a radius of each.
+-- neighbours.lua - fixed-radius neighbour search in a cube: sorting particles into cells (build),
+-- then a sum over the particles within the radius of each.
 -- usage: neighbours build|density [particles] [radius]
 local rg, bench = require "regolith", require "bench"
 local phase, count, radius = bench.arguments("build", 200000, 0.033)

@@ -1,5 +1,5 @@
--- pagerank.lua - the rank of each page of a random web: a sum over the pages that link to it.
--- usage: pagerank [pages]
+-- pagerank.lua - PageRank of a random web: the rank of a page is a sum over the pages that link
+-- to it. usage: pagerank [pages]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(262144)
 

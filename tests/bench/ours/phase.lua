@@ -1,4 +1,4 @@
--- phase.lua - a snowflake grows in cold water: Kobayashi's phase field of six arms.
+-- phase.lua - Kobayashi's phase-field model of a six-armed snowflake that grows in cold water.
 -- usage: phase [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(512)

@@ -1,5 +1,6 @@
--- plasma.lua - two streams of electrons: charges are spread over a grid, its potential relaxes, and
--- its field pushes them. usage: plasma [electrons] [cells per axis] [sweeps]
+-- plasma.lua - particle-in-cell, the two-stream instability: electrons deposit charge on a grid,
+-- relaxation gives the potential, and its field accelerates the electrons.
+-- usage: plasma [electrons] [cells per axis] [sweeps]
 local rg, bench = require "regolith", require "bench"
 local count, n, sweeps = bench.arguments(262144, 128, 20)
 

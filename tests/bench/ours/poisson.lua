@@ -1,5 +1,5 @@
 -- poisson.lua - W11: Poisson's equation in a ball by conjugate gradients, preconditioned by one
--- V-cycle of multigrid; unknowns exist inside alone. A step is an iteration.
+-- V-cycle of multigrid; unknowns exist only inside. A step is an iteration.
 -- usage: poisson [cells per axis] [levels]
 local rg, bench = require "regolith", require "bench"
 local n, levels = bench.arguments(256, 4)

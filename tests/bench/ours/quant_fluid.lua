@@ -1,5 +1,5 @@
--- quant_fluid.lua - a fluid in a square: advection along the velocity, and a projection by Jacobi's
--- method; with numbers of 32 bits, or packed in half of the memory.
+-- quant_fluid.lua - a fluid in a square: semi-Lagrangian advection, and a projection by Jacobi
+-- iteration; with f32, or with packed numbers in half of the memory.
 -- usage: quant_fluid plain|packed [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local kind, n = bench.arguments("packed", 1024)

@@ -1,4 +1,4 @@
--- quant_life.lua - the game of life on arrays of bits, as Taichi's quantised arrays hold them.
+-- quant_life.lua - the game of life on arrays of bits, like Taichi's quantised arrays.
 -- usage: quant_life [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(2048)

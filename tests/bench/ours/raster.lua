@@ -1,4 +1,4 @@
--- raster.lua - a software rasterizer: a turning torus of triangles, the nearest wins a pixel.
+-- raster.lua - a software rasterizer with a depth buffer: a rotating torus of triangles.
 -- usage: raster [pixels per axis] [corners around] [corners across]
 local rg, bench = require "regolith", require "bench"
 local size, around, across = bench.arguments(512, 256, 128)

@@ -1,5 +1,5 @@
--- rays.lua - a picture of many balls: each ray walks a tree of boxes with a stack of its own.
--- usage: rays [pixels per axis] [levels of the tree, a multiple of 3]
+-- rays.lua - ray tracing of many spheres: each ray traverses a bounding volume hierarchy with a
+-- stack of its own. usage: rays [pixels per axis] [levels of the tree, a multiple of 3]
 local rg, bench = require "regolith", require "bench"
 local size, levels = bench.arguments(320, 15)
 

@@ -1,5 +1,5 @@
--- redistance.lua - makes a level set a signed distance again: fast sweeping in the eight directions
--- of a cube of cells, each given by signs. usage: redistance [cells per axis]
+-- redistance.lua - redistancing of a level set by fast sweeping in the eight directions of a cube
+-- of cells, each given by signs. usage: redistance [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(96)
 
@@ -14,7 +14,7 @@ rg.kernel(function()
   end
 end)()
 
--- Cells next to the surface know their distance from it.
+-- Interpolates the distances of cells next to the surface; all others are far.
 local start = rg.kernel(function()
   for i, j, k in rg.range(n, n, n) do
     local here, near = phi[i][j][k], 1e3

@@ -32,7 +32,7 @@ local function free(i, j)
   return i >= 0 and i < n and j >= 0 and kind[i][j] == EMPTY
 end
 
--- Where the grain of a cell wants to go, as steps along both axes; 0, 0 if it stays.
+-- The direction in which a cell's grain would move, as steps along both axes; 0, 0 if it stays.
 local function wish(i, j, t)
   local k = kind[i][j]
   if k == SAND or k == WATER then

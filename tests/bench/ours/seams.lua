@@ -1,5 +1,5 @@
--- seams.lua - seam carving: the cheapest path from top to bottom is cut out of a picture, again and
--- again. usage: seams [pixels per axis] [seams]
+-- seams.lua - seam carving: the cheapest path from top to bottom is removed from a picture,
+-- repeatedly. usage: seams [pixels per axis] [seams]
 local rg, bench = require "regolith", require "bench"
 local n, seams = bench.arguments(512, 32)
 

@@ -1,5 +1,5 @@
--- shallow.lua - a dam breaks: the shallow-water equations by finite volumes, with Rusanov's flux
--- through each face and walls around. usage: shallow [cells per axis]
+-- shallow.lua - the shallow-water equations by finite volumes, with Rusanov fluxes: a dam breaks
+-- between walls. usage: shallow [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(768)
 

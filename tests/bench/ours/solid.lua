@@ -1,5 +1,5 @@
--- solid.lua - a beam of rubber bends: tetrahedra of Neo-Hookean material push their corners, in
--- explicit steps. usage: solid [cubes across]
+-- solid.lua - a beam of rubber bends: Neo-Hookean finite elements on tetrahedra, in explicit
+-- steps. usage: solid [cubes across]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(10)
 

@@ -1,5 +1,5 @@
--- sparse_matrix.lua - the matrix of a plate, five elements a row: products with a vector, or
--- assembly from what a kernel adds. usage: sparse_matrix [product|assemble] [points per axis]
+-- sparse_matrix.lua - the five-point matrix of a plate: products with a vector, or assembly from
+-- the elements that a kernel adds. usage: sparse_matrix [product|assemble] [points per axis]
 local rg, bench = require "regolith", require "bench"
 local what, n = bench.arguments("product", 1000)
 

@@ -1,5 +1,5 @@
--- sph.lua - what smoothed particles do in each step: each is appended to the list of its cell (a
--- build), then its density is a sum over the lists of the nine cells around it.
+-- sph.lua - SPH: each particle is appended to the list of its cell (build), then its density is a
+-- sum over the lists of the nine cells around it.
 -- usage: sph build|density [particles, a multiple of 4 * cells] [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local phase, count, n = bench.arguments("build", 131072, 128)

@@ -1,5 +1,5 @@
--- sssp.lua - shortest paths from one vertex of a random graph with weights: whatever came closer
--- tells its neighbours. usage: sssp [vertices]
+-- sssp.lua - single-source shortest paths in a random weighted graph: vertices whose distance
+-- decreased relax their edges (Bellman-Ford with a queue). usage: sssp [vertices]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(131072)
 

@@ -1,11 +1,12 @@
--- stereo.lua - depths from two pictures: costs of matching are added along rows and columns, both
--- ways. usage: stereo [height] [width] [shifts]
+-- stereo.lua - stereo by semi-global matching: costs are aggregated along rows and columns, both
+-- ways. usage: stereo [height] [width] [disparities]
 local rg, bench = require "regolith", require "bench"
-local height, width, shifts = bench.arguments(192, 256, 32)
+local height, width, disparities = bench.arguments(192, 256, 32)
 
 local left, right = rg.field(rg.i32, height, width), rg.field(rg.i32, height, width)
-local cost = rg.field(rg.i32, height, width, shifts)
-local path, sum = rg.field(rg.i32, height, width, shifts), rg.field(rg.i32, height, width, shifts)
+local cost = rg.field(rg.i32, height, width, disparities)
+local path = rg.field(rg.i32, height, width, disparities)
+local sum = rg.field(rg.i32, height, width, disparities)
 local depth = rg.field(rg.i32, height, width)
 local small, large = 8, 40
 
@@ -19,25 +20,25 @@ end)
 
 local function from(y, x, py, px)
   local least = path[py][px][0]
-  for d = 1, shifts - 1 do least = math.min(least, path[py][px][d]) end
-  for d = 0, shifts - 1 do
+  for d = 1, disparities - 1 do least = math.min(least, path[py][px][d]) end
+  for d = 0, disparities - 1 do
     local best = math.min(path[py][px][d], least + large)
     if d > 0 then best = math.min(best, path[py][px][d - 1] + small) end
-    if d < shifts - 1 then best = math.min(best, path[py][px][d + 1] + small) end
+    if d < disparities - 1 then best = math.min(best, path[py][px][d + 1] + small) end
     path[y][x][d] = cost[y][x][d] + best - least
     sum[y][x][d] = sum[y][x][d] + path[y][x][d]
   end
 end
 
 local function begin(y, x)
-  for d = 0, shifts - 1 do
+  for d = 0, disparities - 1 do
     path[y][x][d] = cost[y][x][d]
     sum[y][x][d] = sum[y][x][d] + cost[y][x][d]
   end
 end
 
 local match = rg.kernel(function()
-  for y, x, d in rg.range(height, width, shifts) do
+  for y, x, d in rg.range(height, width, disparities) do
     local c = 255
     if x >= d then c = math.abs(left[y][x] - right[y][x - d]) end
     cost[y][x][d] = c
@@ -61,7 +62,7 @@ local match = rg.kernel(function()
   end
   for y, x in rg.range(height, width) do
     local best = 0
-    for d = 1, shifts - 1 do
+    for d = 1, disparities - 1 do
       if sum[y][x][d] < sum[y][x][best] then best = d end
     end
     depth[y][x] = best

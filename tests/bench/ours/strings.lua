@@ -1,4 +1,4 @@
--- strings.lua - how often words occur in a text of four letters.
+-- strings.lua - string search: how often each of several words occurs in a text of four letters.
 -- usage: strings [letters] [words] [letters of a word]
 local rg, bench = require "regolith", require "bench"
 local letters, words, length = bench.arguments(262144, 32, 8)

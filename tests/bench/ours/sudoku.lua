@@ -1,4 +1,4 @@
--- sudoku.lua - puzzles solved by trying: the cell with the fewest candidates first, by recursion.
+-- sudoku.lua - sudokus by recursive backtracking, the cell with the fewest candidates first.
 -- usage: sudoku [puzzles] [holes of 256]
 local rg, bench = require "regolith", require "bench"
 local puzzles, holes = bench.arguments(256, 150)

@@ -1,5 +1,5 @@
--- threshold.lua - letters on uneven paper: a summed-area table, then each pixel beside the mean of
--- its surroundings. usage: threshold [pixels per axis] [radius]
+-- threshold.lua - adaptive threshold for letters on uneven paper: a summed-area table, then each
+-- pixel is compared with the mean of its neighbourhood. usage: threshold [pixels per axis] [radius]
 local rg, bench = require "regolith", require "bench"
 local n, radius = bench.arguments(2048, 15)
 

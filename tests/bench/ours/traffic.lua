@@ -1,5 +1,5 @@
--- traffic.lua - cars on ring roads: each one accelerates, keeps its distance, at times dawdles, and
--- drives.
+-- traffic.lua - the Nagel-Schreckenberg model of traffic on ring roads: each car accelerates, keeps
+-- its distance, and brakes at random.
 -- usage: traffic [lanes] [cells of a lane]
 local rg, bench = require "regolith", require "bench"
 local lanes, cells = bench.arguments(256, 4096)

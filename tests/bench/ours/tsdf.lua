@@ -1,5 +1,5 @@
--- tsdf.lua - pictures of depth are fused into a sparse volume of signed distances, whose blocks
--- appear where surfaces are seen. usage: tsdf [pictures] [pixels per axis] [voxels per unit]
+-- tsdf.lua - depth images are fused into a sparse truncated signed distance field (TSDF), whose
+-- blocks are activated near surfaces. usage: tsdf [images] [pixels per axis] [voxels per unit]
 local rg, bench = require "regolith", require "bench"
 local views, size, scale = bench.arguments(8, 160, 100)
 local band = 4 / scale

@@ -1,5 +1,5 @@
--- verlet.lua - atoms that attract and repel each other: lists of neighbours serve several steps.
--- usage: verlet [atoms] [neighbours at most]
+-- verlet.lua - molecular dynamics with the Lennard-Jones potential: Verlet lists serve several
+-- steps. usage: verlet [atoms] [neighbours at most]
 local rg, bench = require "regolith", require "bench"
 local count, most = bench.arguments(16384, 64)
 local box = math.floor(math.sqrt(count / 0.7))

@@ -1,4 +1,4 @@
--- viterbi.lua - the likeliest hidden states of many sequences.
+-- viterbi.lua - Viterbi decoding: the likeliest hidden states of many sequences.
 -- usage: viterbi [sequences] [length] [states]
 local rg, bench = require "regolith", require "bench"
 local sequences, length, states = bench.arguments(128, 128, 32)

@@ -1,5 +1,5 @@
--- volume.lua - rays march through sparse smoke, whose density is interpolated between eight cells.
--- usage: volume [pixels per axis] [blocks per axis]
+-- volume.lua - ray marching through sparse smoke, whose density is interpolated between eight
+-- cells. usage: volume [pixels per axis] [blocks per axis]
 local rg, bench = require "regolith", require "bench"
 local size, blocks = bench.arguments(160, 12)
 local n = 8 * blocks

@@ -1,5 +1,5 @@
--- volumes.lua - a gas in a box by finite volumes: Euler's equations, limited slopes, fluxes after
--- Rusanov, along x, then along y. usage: volumes [cells per axis]
+-- volumes.lua - the Euler equations of a gas by finite volumes: limited slopes and Rusanov fluxes,
+-- along x, then along y. usage: volumes [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(384)
 

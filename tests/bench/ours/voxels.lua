@@ -1,4 +1,4 @@
--- voxels.lua - rays march through sparse voxels from cell to cell until one is solid.
+-- voxels.lua - ray casting in sparse voxels: rays step from cell to cell until one is solid.
 -- usage: voxels [pixels per axis] [blocks per axis]
 local rg, bench = require "regolith", require "bench"
 local size, blocks = bench.arguments(320, 16)

@@ -1,4 +1,4 @@
--- weno.lua - a level set turns in a vortex: fifth-order WENO in space, third-order Runge-Kutta in
+-- weno.lua - level-set advection in a vortex: fifth-order WENO in space, third-order Runge-Kutta in
 -- time, periodic. usage: weno [cells per axis]
 local rg, bench = require "regolith", require "bench"
 local n = bench.arguments(512)

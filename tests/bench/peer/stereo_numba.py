@@ -4,9 +4,9 @@ import numpy as np
 import bench
 
 nb = bench.numba()
-height, width, shifts = bench.arguments(192, 256, 32)
+height, width, disparities = bench.arguments(192, 256, 32)
 left = right = None
-cost, path, total = (np.zeros((height, width, shifts), np.int32) for _ in range(3))
+cost, path, total = (np.zeros((height, width, disparities), np.int32) for _ in range(3))
 depth = np.zeros((height, width), np.int32)
 small, large = 8, 40
 
@@ -14,13 +14,13 @@ small, large = 8, 40
 @nb.njit
 def follow(cost, path, total, y, x, py, px):
     least = path[py, px, 0]
-    for d in range(1, shifts):
+    for d in range(1, disparities):
         least = min(least, path[py, px, d])
-    for d in range(shifts):
+    for d in range(disparities):
         best = min(path[py, px, d], least + large)
         if d > 0:
             best = min(best, path[py, px, d - 1] + small)
-        if d < shifts - 1:
+        if d < disparities - 1:
             best = min(best, path[py, px, d + 1] + small)
         path[y, x, d] = cost[y, x, d] + best - least
         total[y, x, d] += path[y, x, d]
@@ -28,7 +28,7 @@ def follow(cost, path, total, y, x, py, px):
 
 @nb.njit
 def begin(cost, path, total, y, x):
-    for d in range(shifts):
+    for d in range(disparities):
         path[y, x, d] = cost[y, x, d]
         total[y, x, d] += cost[y, x, d]
 
@@ -37,7 +37,7 @@ def begin(cost, path, total, y, x):
 def match(left, right, cost, path, total, depth):
     for y in nb.prange(height):
         for x in range(width):
-            for d in range(shifts):
+            for d in range(disparities):
                 c = 255
                 if x >= d:
                     c = abs(left[y, x] - right[y, x - d])
@@ -62,7 +62,7 @@ def match(left, right, cost, path, total, depth):
     for y in nb.prange(height):
         for x in range(width):
             best = 0
-            for d in range(1, shifts):
+            for d in range(1, disparities):
                 if total[y, x, d] < total[y, x, best]:
                     best = d
             depth[y, x] = best

@@ -3,9 +3,9 @@ import bench
 
 ti = bench.taichi()
 noise = bench.noise(ti)
-height, width, shifts = bench.arguments(192, 256, 32)
+height, width, disparities = bench.arguments(192, 256, 32)
 left, right = ti.field(ti.i32, (height, width)), ti.field(ti.i32, (height, width))
-cost, path, total = (ti.field(ti.i32, (height, width, shifts)) for _ in range(3))
+cost, path, total = (ti.field(ti.i32, (height, width, disparities)) for _ in range(3))
 depth = ti.field(ti.i32, (height, width))
 small, large = 8, 40
 
@@ -21,13 +21,13 @@ def start():
 @ti.func
 def follow(y, x, py, px):
     least = path[py, px, 0]
-    for d in range(1, shifts):
+    for d in range(1, disparities):
         least = min(least, path[py, px, d])
-    for d in range(shifts):
+    for d in range(disparities):
         best = min(path[py, px, d], least + large)
         if d > 0:
             best = min(best, path[py, px, d - 1] + small)
-        if d < shifts - 1:
+        if d < disparities - 1:
             best = min(best, path[py, px, d + 1] + small)
         path[y, x, d] = cost[y, x, d] + best - least
         total[y, x, d] += path[y, x, d]
@@ -35,7 +35,7 @@ def follow(y, x, py, px):
 
 @ti.func
 def begin(y, x):
-    for d in range(shifts):
+    for d in range(disparities):
         path[y, x, d] = cost[y, x, d]
         total[y, x, d] += cost[y, x, d]
 
@@ -66,7 +66,7 @@ def match():
             follow(height - 1 - k, x, height - k, x)
     for y, x in depth:
         best = 0
-        for d in range(1, shifts):
+        for d in range(1, disparities):
             if total[y, x, d] < total[y, x, best]:
                 best = d
         depth[y, x] = best
