@@ -43,7 +43,7 @@ struct Array {
   bool has_extents;  /* extents follow the elements in memory, as in counted arrays */
   bool is_whole;     /* its only axis is as long as `held` */
   bool holds_arrays; /* in its elements: only array_get and array_set may access them */
-  Block *before;     /* after array_move: the previous block, without memory; else NULL */
+  Block *before;     /* after array_move: the previous block, without memory; otherwise NULL */
   bool is_moved;     /* array_move was called; at most once */
   /* by is_moved: the elements are still at the address before or after the move, and the array and
    * its runtime exist */

@@ -27,8 +27,8 @@ typedef struct Error {
   int32_t column;    /* 1-based, in bytes; 0: none */
   int32_t width;     /* bytes under the caret, at least 1 when column is set */
   char source[240];  /* the source line, without its newline */
-  char index[64];    /* run-time faults: the indices, "3, 16"; else empty */
-  uint64_t launch;   /* the number, from 1 on, of the queued launch that failed; else 0 */
+  char index[64];    /* run-time faults: the indices, "3, 16"; otherwise empty */
+  uint64_t launch;   /* the number, from 1 on, of the queued launch that failed; otherwise 0 */
   char kernel[64];   /* and the name of its kernel */
   bool is_note;      /* in a list: a note on the error before it */
   ErrorList *more;   /* borrowed; NULL: only the first error is stored */

@@ -67,7 +67,7 @@ typedef struct Function {
   VEC(Share) shares;
   VEC(LLVMValueRef) guards; /* of arrays that the function owns */
   LLVMValueRef *kept;       /* what is read of the context: context_kept */
-  LLVMValueRef cursor;      /* of a task that counts (reduce.c); else NULL */
+  LLVMValueRef cursor;      /* of a task that counts (reduce.c); otherwise NULL */
   LLVMValueRef zeros;       /* local.c; NULL until used */
   LLVMValueRef least;       /* vector.c: i64; NULL: no non-temporal stores */
   int straight;             /* weight of the ops since the last block split: emit.c */

@@ -324,8 +324,7 @@ static void emit_choice(Emit *e, Expr *expr) {
   emit_text(e, type_is_bool(at) ? ")[1]" : ")");
 }
 
-/* -- expressions
- * --------------------------------------------------------------------------------------- */
+/* -- expressions ------------------------------------------------------------------------------- */
 
 void emit_expr(Emit *e, Expr *expr) {
   guard_check_stack();

@@ -117,8 +117,7 @@ static void emit_declaration(Emit *e, Stmt *stmt) {
     emit_mark_assigned(e, stmt->locals.items[i], i < stmt->values.count);
 }
 
-/* -- other statements
- * ---------------------------------------------------------------------------------- */
+/* -- other statements -------------------------------------------------------------------------- */
 
 static void emit_if(Emit *e, Stmt *stmt) {
   for (int i = 0; i < stmt->bodies.count; i++) {

@@ -100,7 +100,7 @@ struct AstExpr {
    * CALL's callee */
   Pos pos;
   int32_t width;  /* bytes under the caret; those of an INDEX or PAREN reach its end */
-  AstOp op;       /* UNARY (operand: left), BINARY; else AST_NO_OP */
+  AstOp op;       /* UNARY (operand: left), BINARY; otherwise AST_NO_OP */
   AstExpr *left;  /* operand, object, callee, condition of TERNARY, inner of PAREN */
   AstExpr *right; /* second operand; TERNARY: then */
   AstExpr *third; /* TERNARY: else */

@@ -56,7 +56,7 @@ typedef VEC(const IrInst *) IrGroup;
 IrGroup ir_group(Scratch *scratch, const IrInst *member);
 
 /* The address of `inst` if it loads or stores a number of the same container as `of` does, at a
- * constant distance and of the same size; else NULL. */
+ * constant distance and of the same size; otherwise NULL. */
 const IrInst *ir_same_container(const IrInst *of, const IrInst *inst);
 /* Are both OFFSETs, from one base by one index, that differ by a constant? */
 bool ir_differ_by_constant(const IrInst *a, const IrInst *b, int64_t *bytes);

@@ -328,7 +328,7 @@ bool facts_distance(const IrInst *a, const IrInst *b, int64_t *distance) {
          facts_affine_distance(&first, &second, distance);
 }
 
-/* If the value is x % 2^n or x & (2^n - 1): x, and n in *bits; else itself. */
+/* If the value is x % 2^n or x & (2^n - 1): x, and n in *bits; otherwise itself. */
 static const IrInst *without_remainder(const IrInst *value, int *bits) {
   int64_t by;
   bool is_mask = value->op == IR_BAND;

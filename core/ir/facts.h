@@ -98,7 +98,7 @@ bool facts_differ(const IrInst *a, const IrInst *b);
 
 /* -- numeric loops ----------------------------------------------------------------------------- */
 
-/* The step of a FOR over integers, if it is a constant; else 0, also of any other inst. */
+/* The step of a FOR over integers, if it is a constant; otherwise 0, also of any other inst. */
 int64_t facts_step(const IrInst *loop);
 /* Is it a FOR between two constants? */
 bool facts_bounds(const IrInst *loop, int64_t *begin, int64_t *last);

@@ -238,7 +238,7 @@ static bool read_all(int fd, uint8_t *data, size_t size_bytes) {
   return true;
 }
 
-/* The objects in a valid entry, concatenated; else NULL. */
+/* The objects in a valid entry, concatenated; otherwise NULL. */
 static const uint8_t *check_entry(const uint8_t *entry, uint64_t size_bytes, const Key *key,
                                   EntryHead *head) {
   uint8_t digest[SHA256_BYTES];

@@ -22,7 +22,7 @@ typedef struct LoweredLocal {
 /* A reference that the function owns: see counted.c. */
 typedef struct Owned {
   IrInst *guard, *array;
-  bool is_local; /* a variable's; else a temporary, which ends with the statement */
+  bool is_local; /* a variable's; otherwise a temporary, which ends with the statement */
 } Owned;
 
 /* The current source of random numbers: see random.c. */

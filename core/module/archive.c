@@ -130,8 +130,7 @@ static bool add_version(ArchiveWriter *writer, ShippedVersion *version, Error *e
   return ok;
 }
 
-/* -- the archive
- * ---------------------------------------------------------------------------------- */
+/* -- the archive ------------------------------------------------------------------------------- */
 
 static bool add_kernel(ArchiveWriter *writer, Shipped *shipped, Error *err) {
   ShippedVersion *all = shipped->versions;

@@ -282,8 +282,7 @@ static bool put_layouts(HeaderWriter *writer, Error *err) {
   }
 }
 
-/* -- the header
- * --------------------------------------------------------------------------------- */
+/* -- the header -------------------------------------------------------------------------------- */
 
 /* The types of items' handles, and the prefixes of their members, by kind. */
 static const char *const members[][2] = {[RG_MODULE_FIELD] = {"RgField", "field"},

@@ -21,7 +21,7 @@ typedef struct ModuleBuilder {
   Scratch scratch;
   const RgModuleItem *items;
   int32_t count;
-  const ShippedLevel *targets;
+  const ShippedTarget *targets;
   int32_t target_count;
   Trees trees;
   ModuleTrees declared; /* parallel to trees */
@@ -330,8 +330,8 @@ bool module_write_file(const char *path, const void *bytes, int64_t length, Erro
 }
 
 /* Finds the target of this name: vector_bytes is 0 for a GPU. False if there is none. */
-static bool find_target(const char *name, ShippedLevel *target) {
-  *target = (ShippedLevel){.name = name};
+static bool find_target(const char *name, ShippedTarget *target) {
+  *target = (ShippedTarget){.name = name};
 #define PROCESSOR(MACHINE, NAME, VECTOR_BYTES, CPU, FEATURES) \
   if (!strcmp(name, NAME)) target->vector_bytes = VECTOR_BYTES;
 #include "jit/processor.def"
@@ -346,7 +346,7 @@ static bool find_target(const char *name, ShippedLevel *target) {
 
 enum { MAX_TARGETS = 16 };
 
-static bool read_targets(const RgModuleOptions *options, ShippedLevel targets[MAX_TARGETS],
+static bool read_targets(const RgModuleOptions *options, ShippedTarget targets[MAX_TARGETS],
                          int32_t *count, Error *err) {
   static const char *const defaults[MACHINE_COUNT][3] = {
       [MACHINE_X86_64] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"},
@@ -369,7 +369,7 @@ static bool read_targets(const RgModuleOptions *options, ShippedLevel targets[MA
 
 bool module_save(Engine *engine, const char *path, const RgModuleItem *items, int32_t count,
                  const RgModuleOptions *options, Error *err) {
-  ShippedLevel targets[MAX_TARGETS];
+  ShippedTarget targets[MAX_TARGETS];
   ModuleBuilder builder = {.engine = engine, .items = items, .count = count, .targets = targets};
   if (options) builder.private_key = options->private_key;
   if (!read_targets(options, targets, &builder.target_count, err)) return false;

@@ -27,7 +27,7 @@ typedef struct Static {
   Parts chosen;
   Shape shape;
   Type type;        /* of each */
-  const char *text; /* OTHER: of a string; else NULL */
+  const char *text; /* OTHER: of a string; otherwise NULL */
 } Static;
 
 /* An item of a table: a table, a value, or (OTHER) something else, which the entity describes. */

@@ -71,8 +71,8 @@ typedef struct SNodePacked {
   SNode *words;       /* the SNode that holds the word: its own, or its packed array's */
   int word;           /* the word's component there */
   int shift;          /* the lowest of its bits */
-  int exponent_shift; /* of a shared exponent's; else 0 */
-  int first, count;   /* parts of the element that share the exponent; else 0, 0 */
+  int exponent_shift; /* of a shared exponent's; otherwise 0 */
+  int first, count;   /* parts of the element that share the exponent; otherwise 0, 0 */
   /* 1: the word has the number's indices. More: as many neighbours along the last axis are in one
    * word, each as.bits above the one before, and the word's last index is floor(index / per_word)
    * within its container */
@@ -99,7 +99,7 @@ typedef struct SNodeComponent {
    * plus 1; 0: it has none */
   int gradient, dual;
   SNodePacked *packed;  /* NULL: it is stored as it is. Else it takes no memory of its own */
-  uint64_t packed_bits; /* of a word of packed numbers: the bits that they use; else 0 */
+  uint64_t packed_bits; /* of a word of packed numbers: the bits that they use; otherwise 0 */
 } SNodeComponent;
 
 struct SNode {
@@ -114,7 +114,7 @@ struct SNode {
   int axis_count;                /* number of axes that this node divides */
   uint8_t axes[SNODE_MAX_AXES];  /* which axes (0..7), in the order given */
   int64_t sizes[SNODE_MAX_AXES]; /* cells along axes[k]; hash: 0 */
-  int64_t chunk;                 /* dynamic: cells of one node; else 0 */
+  int64_t chunk;                 /* dynamic: cells of one node; otherwise 0 */
   uint32_t row_bytes;            /* dynamic, after layout: bytes of a row of elements */
   SNodeComponent *components;
   int component_count, component_capacity;
@@ -123,10 +123,10 @@ struct SNode {
   /* product of sizes; the root 1; hash: 1, since its cells are not enumerated */
   uint64_t cell_count;
   uint64_t container_size; /* bytes of one container */
-  uint64_t mask_offset;    /* bitmasked: offset of the words in the container; else 0 */
-  uint64_t node_size;      /* managed: bytes of one node, a multiple of 64; else 0 */
-  int manager;             /* managed: its manager number; else -1 */
-  int mask;                /* bitmasked: its mask number in the tree; else -1 */
+  uint64_t mask_offset;    /* bitmasked: offset of the words in the container; otherwise 0 */
+  uint64_t node_size;      /* managed: bytes of one node, a multiple of 64; otherwise 0 */
+  int manager;             /* managed: its manager number; otherwise -1 */
+  int mask;                /* bitmasked: its mask number in the tree; otherwise -1 */
   /* the number of axes in use from the root to here: the indices of a cell */
   int rank;
   uint8_t level_axes[SNODE_MAX_AXES]; /* those axes, ascending */

@@ -139,7 +139,7 @@ typedef struct ArrayUse {
   const char *name;
   Type type;   /* of an element */
   int extents; /* the LaunchArg that is its shape */
-  int header;  /* 1 + the LaunchArg of its header, if it is used as a value; else 0 */
+  int header;  /* 1 + the LaunchArg of its header, if it is used as a value; otherwise 0 */
   int number;  /* in kernel->arrays, once it is lowered */
 } ArrayUse;
 
@@ -149,7 +149,7 @@ typedef struct Parts {
   int first; /* number k is first + at[k]; in a run (a struct's member) first + k */
   bool is_run;
   uint8_t at[4];
-  Type type; /* of a struct's member: as FieldRef.type; else NONE, the whole's type */
+  Type type; /* of a struct's member: as FieldRef.type; otherwise NONE, the whole's type */
 } Parts;
 
 static inline int parts_at(const Parts *parts, int k) {
@@ -163,14 +163,14 @@ typedef struct FieldPeers FieldPeers;
 
 typedef struct FieldRef {
   const SNode *node;     /* NULL: in an array, */
-  const ArrayUse *array; /* this one; else NULL */
+  const ArrayUse *array; /* this one; otherwise NULL */
   /* ELEMENT, FIELD: the component of an element's first number; 0 in an array */
   int component;
   const int64_t *offset; /* where its indices start, per axis; NULL: at 0 */
   bool is_watched;       /* writing a number that is not finite is an error */
   bool is_movable;       /* each launch passes the place of its elements: SemaValue */
   int index_count;       /* indices it already has */
-  int part; /* of one member, which is only read: 1 + its first number in an element; else 0 */
+  int part; /* of one member, which is only read: 1 + its first number in an element; otherwise 0 */
   const FieldPeers *peers; /* the first index selects one of these, which are read-only; or NULL */
   SemaArg source;          /* the capture or parameter it comes from */
   Type type; /* ELEMENT, FIELD: of one number of an element, type_base of the field's */
@@ -208,7 +208,7 @@ typedef struct FunctionRef {
   const Source *source_text;
   int number;       /* its free names are paths of this function */
   bool is_iterator; /* its last parameter is a function, which it calls for each item of a loop */
-  /* it is the body of a loop over an iterator: this call of the iterator; else NULL */
+  /* it is the body of a loop over an iterator: this call of the iterator; otherwise NULL */
   const struct Expr *body_of;
   /* defined inside a function of the kernel, or (NULL) in the kernel itself, whose locals it
    * sees */

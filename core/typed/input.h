@@ -81,7 +81,7 @@ typedef struct SemaValue {
   bool is_movable;
   Type type; /* FIELD: of an element; its numbers are consecutive components; ARRAY */
   SemaArray array;
-  int function; /* FUNCTION: its number if its source is known; else 0 */
+  int function; /* FUNCTION: its number if its source is known; otherwise 0 */
   /* NUMBER, BOOL, I64, U64, VECTOR: `number`, `bits`, `parts` may be read */
   bool is_static;
   double number;

@@ -167,7 +167,7 @@ typedef struct LaunchArg {
   const char *name;
   PartialType ty;
   Shape shape;
-  const Expr *use;           /* the use that made it an integer; else the first */
+  const Expr *use;           /* the use that made it an integer; otherwise the first */
   const Source *source_text; /* the source `use` is in */
   Reason reason;             /* of an integer */
   /* FLEXIBLE: the float type of its uses, f64 if there are several; after check: its type */
@@ -335,7 +335,7 @@ struct Invocation {
   Inline *of;
   Exprs arguments;
   Locals results;
-  Inline *caller;    /* the calling function if that is recursive, too; else NULL */
+  Inline *caller;    /* the calling function if that is recursive, too; otherwise NULL */
   RandomUse *random; /* of the loop or function that calls it */
   int axis_count;    /* of the iteration that calls it */
 };

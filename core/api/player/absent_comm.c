@@ -26,8 +26,7 @@ Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
   return NULL;
 }
 
-/* -- functions that only a rank calls
- * ---------------------------------------------------------------- */
+/* -- functions that only a rank calls ---------------------------------------------------------- */
 
 void comm_close(Comm *comm) { (void)comm; }
 void comm_abort(Comm *comm, const char *why) { (void)comm, (void)why; }

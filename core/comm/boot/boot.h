@@ -56,7 +56,7 @@ struct Boot {
 };
 
 /* Opens the boot that the environment names, once per process: for a rank of `regolith run` or of
- * MPI; else a single process, rank 0 of 1. */
+ * MPI; otherwise a single process, rank 0 of 1. */
 Boot *boot_open(Heap *heap, Error *err);
 Boot *boot_alone(Heap *heap, Error *err);
 /* The rank that uses this socket to the server, and owns it: see rendezvous.h. */

@@ -24,7 +24,7 @@ typedef struct Compile {
   bool explains; /* record notes about accesses */
   CompileWay way;
   const char *gpu; /* for a text or a module: compile for this GPU; NULL: for the device */
-  /* for a module: compile for this processor level, with vectors of this width */
+  /* for a module: compile for this processor, with vectors of this width */
   const char *host;
   int32_t host_vector_bytes;
   /* the compiled kernel whose trees, arguments and chunks this one must have, as its code is an

@@ -153,19 +153,19 @@ static void fill_words(const Version *version, Scratch *scratch, ShippedVersion 
       out->types[k] = copy_text(scratch, type_row(types, pattern->given[k].type).name);
 }
 
-static bool ship_version(Version *version, const ShippedLevel *level, Scratch *scratch,
+static bool ship_version(Version *version, const ShippedTarget *target, Scratch *scratch,
                          ShippedVersion *out, Error *err) {
   const Pattern *pattern = &version->pattern;
-  ASSERT(!version->base && level->name, "general versions are compiled for a named processor");
+  ASSERT(!version->base && target->name, "general versions are compiled for a named processor");
   Compile compile = {.kernel = version->kernel,
                      .given = pattern->given,
                      .value_count = pattern->given_count,
                      .is_repeated = true,
                      .why = COMPILE_IN_ADVANCE,
                      .base = version->compiled,
-                     .gpu = level->vector_bytes ? NULL : level->name,
-                     .host = level->vector_bytes ? level->name : NULL,
-                     .host_vector_bytes = level->vector_bytes};
+                     .gpu = target->vector_bytes ? NULL : target->name,
+                     .host = target->vector_bytes ? target->name : NULL,
+                     .host_vector_bytes = target->vector_bytes};
   CompiledBytes bytes;
   scratch_init(&compile.scratch, scratch->heap);
   bool ok = compile_to_ship(&compile, scratch, &bytes, err);
@@ -173,8 +173,8 @@ static bool ship_version(Version *version, const ShippedLevel *level, Scratch *s
   if (!ok) return false;
   out->bytes = bytes.data;
   out->length = bytes.length;
-  out->target = level->vector_bytes ? RG_TARGET_HOST : RG_TARGET_PTX;
-  out->processor = level->name;
+  out->target = target->vector_bytes ? RG_TARGET_HOST : RG_TARGET_PTX;
+  out->processor = target->name;
   out->signature =
       signature_of(version->kernel, pattern->given, pattern->given_count, name_in_text, scratch);
   fill_words(version, scratch, out);
@@ -203,19 +203,19 @@ static bool check_can_ship(const Kernel *kernel, Error *err) {
   return error_hint(err, "launch it first, or declare its arguments: { kernel, rg.f32, .. }");
 }
 
-bool kernel_ship(Kernel *kernel, const ShippedLevel *levels, int32_t level_count, Scratch *scratch,
-                 Shipped *shipped, Error *err) {
+bool kernel_ship(Kernel *kernel, const ShippedTarget *targets, int32_t target_count,
+                 Scratch *scratch, Shipped *shipped, Error *err) {
   if (!check_can_ship(kernel, err)) return false;
   *shipped = (Shipped){
       .name = copy_text(scratch, kernel->name),
       .chunk = copy_text(scratch, kernel->chunk),
       .line = kernel->ast->function->pos.line,
       .derivative = kernel->derivative,
-      .versions = scratch_array(scratch, ShippedVersion, count_versions(kernel) * level_count)};
+      .versions = scratch_array(scratch, ShippedVersion, count_versions(kernel) * target_count)};
   fill_values(kernel, scratch, shipped);
   for (Version *version = kernel->versions; version; version = version->next)
-    for (int32_t k = 0; k < level_count && !version->base; k++)
-      if (!ship_version(version, &levels[k], scratch, &shipped->versions[shipped->version_count++],
+    for (int32_t k = 0; k < target_count && !version->base; k++)
+      if (!ship_version(version, &targets[k], scratch, &shipped->versions[shipped->version_count++],
                         err))
         return false;
   return true;

@@ -64,15 +64,15 @@ size_t shipped_name_base(const char *name, PassDerivative *derivative);
 bool shipped_check_name(const char *name, PassDerivative derivative, Error *err);
 
 /* A processor to compile for: vector_bytes 0: a GPU. */
-typedef struct ShippedLevel {
+typedef struct ShippedTarget {
   const char *name;
   int32_t vector_bytes;
-} ShippedLevel;
+} ShippedTarget;
 
-/* Compiles all general versions of the kernel for all levels; what it fills is in `scratch`. False
+/* Compiles all general versions of the kernel for all targets; what it fills is in `scratch`. False
  * with err, also if the kernel has no version. Below a guard. */
-bool kernel_ship(Kernel *kernel, const ShippedLevel *levels, int32_t level_count, Scratch *scratch,
-                 Shipped *shipped, Error *err);
+bool kernel_ship(Kernel *kernel, const ShippedTarget *targets, int32_t target_count,
+                 Scratch *scratch, Shipped *shipped, Error *err);
 /* Makes a kernel of `shipped`, which it borrows; the kernel holds its file. NULL with err. */
 Kernel *kernel_create_shipped(Engine *engine, Shipped *shipped, Error *err);
 /* Replaces the kernel's versions and paths by those of `shipped`; its handle stays valid. */

@@ -100,7 +100,7 @@ struct Version {
   VersionLaunch *launch;         /* likewise */
   bool shares_launch;            /* `launch` belongs to `base` */
   DeviceCode *code;              /* NULL before READY, and in arch "lua" */
-  struct BackgroundCompile *job; /* background.c: QUEUED and COMPILING; else NULL */
+  struct BackgroundCompile *job; /* background.c: QUEUED and COMPILING; otherwise NULL */
   Pattern pattern;               /* only of a general version */
   double compile_ms;             /* how long the caller waited; 0: it was on disk */
   uint64_t baseline_ticks;       /* BASELINE: the total time of its launches */
@@ -168,7 +168,7 @@ bool pattern_is_movable(const Kernel *kernel, const RgValue *values, int32_t val
 uint64_t pattern_place(const RgValue *field); /* offset of its elements in a cell's memory */
 /* 1 + the number of an earlier path with the same variable and the same value; 0: none. */
 int32_t pattern_joined(const Kernel *kernel, const RgValue *values, int32_t k);
-SNodeTree *pattern_tree(const RgValue *value); /* for a field or node; else NULL */
+SNodeTree *pattern_tree(const RgValue *value); /* for a field or node; otherwise NULL */
 RtTree *pattern_memory(const RgValue *value);  /* for a field, a node or an array */
 /* Describes value `k`, an array, for a compile. */
 SemaArray pattern_array(const RgValue *values, int32_t value_count, int32_t k);

@@ -13,7 +13,7 @@ typedef struct Limits {
   int end;
 } Limits;
 
-/* The FRAME_SET of the slot, if the host region has only one; else NULL. */
+/* The FRAME_SET of the slot, if the host region has only one; otherwise NULL. */
 IrInst *limits_set_once(const IrKernel *kernel, int64_t slot);
 /* The limits of the parameters of the task's body, from constant bounds or from the level that the
  * task goes over. */

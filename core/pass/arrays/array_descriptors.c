@@ -45,7 +45,7 @@ typedef struct LoopArray { /* a counted array in a slot of the frame */
   int axes;     /* indices of an element */
   bool is_reached, is_written;
   bool is_odd; /* used in a way that is not supported */
-  int array;   /* kernel->arrays, once it has an entry; else -1 */
+  int array;   /* kernel->arrays, once it has an entry; otherwise -1 */
   IrInst *use; /* for a GPU: the constant RtArrayUse of its rt_array_to_tasks */
 } LoopArray;
 

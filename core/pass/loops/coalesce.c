@@ -34,7 +34,7 @@ typedef struct Nest {
   IrKernel *kernel;
   IrInst *outer, *inner;
   IrInst *begin, *last; /* of a cell's list */
-  IrInst *end;          /* last + 1, if that is a load; else NULL */
+  IrInst *end;          /* last + 1, if that is a load; otherwise NULL */
   bool is_adjacent;     /* end is the element that begin is for the next cell */
   const IrInst *reads[MOST_READS];
   int read_count;
@@ -47,7 +47,7 @@ static bool counts_up(const IrInst *loop) {
          type_bits(loop->operands[0]->type) >= 32;
 }
 
-/* The only loop in the body, if all other insts are values and reads; else NULL. */
+/* The only loop in the body, if all other insts are values and reads; otherwise NULL. */
 static IrInst *find_inner(const IrInst *outer) {
   IrInst *inner = NULL;
   for (IrInst *inst = outer->regions[0]->first; inst; inst = inst->next) {

@@ -249,7 +249,7 @@ static bool is_period(const IrInst *range, int axis, const IrInst *end, Steps *s
   return is_within(last, steps);
 }
 
-/* The RANGE of which the base is an index; else NULL. */
+/* The RANGE of which the base is an index; otherwise NULL. */
 static const IrInst *range_of(const IndexRange *index) {
   const IrInst *base = index->known && index->bits >= 32 ? index->base : NULL;
   if (!base || base->op != IR_PARAM || !type_is(base->type, TYPE_I32)) return NULL;

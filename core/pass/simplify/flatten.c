@@ -7,9 +7,9 @@
  *     break                         set %v %s
  *   }
  *
- * After an exit the rest is like an arm: outside variables, which are read after it, keep their
- * values. Computing both arms is harmless, since every pure op is defined for all values. There is
- * one walk, but each IF copies the table of variables. */
+ * Code after an exit is treated like an arm of an IF: if the exit was taken, variables that are
+ * read after the loop keep their values. Computing both arms is harmless, since every pure op is
+ * defined for all values. There is one walk, but each IF copies the table of variables. */
 #include "pass/simplify/simplify.h"
 
 #include "pass/rewrite.h"

@@ -6,7 +6,7 @@
  * value), or stays. There is no phi, so all users of a value come after it: one walk in program
  * order tries each of them again after their operands have changed (decision D-pass-50).
  * An `if` over a constant is replaced by the arm that is taken; code after an exit is removed. A
- * loop over the set bits of a number that counts them becomes a count of bits.
+ * loop that counts the set bits of a number becomes `popcnt`.
  * Backward: removes insts without effects and uses, and then those that only they used.
  * Variables are left to mem2reg. */
 #include "ir/facts.h"
@@ -121,7 +121,7 @@ static bool is_read_of(const IrInst *value, const IrInst *variable, const IrRegi
   return value->op == IR_GET && value->operands[0] == variable && value->region == body;
 }
 
-/* Does the `if` leave the loop if the number is 0, and else do nothing? Returns the number. */
+/* Returns the number if the `if` leaves the loop when it is 0, and does nothing otherwise. */
 static IrInst *leaves_at_zero(const IrInst *branch) {
   const IrInst *test = branch->operands[0];
   int64_t zero;

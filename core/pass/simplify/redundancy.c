@@ -1,6 +1,6 @@
 /* redundancy.c - removes redundancy that `lower_places` leaves, since it lowers each access by
  * itself: repeated look-ups of a node (pass `redundant_slots`), repeated branches on a condition
- * (`merge_branches`), repeated loads of an element, and writes that both arms of a branch do
+ * (`merge_branches`), repeated loads of an element, and writes that both arms of a branch make
  * (`redundant_loads`). */
 #include "ir/facts.h"
 #include "pass/analysis/effects.h"
@@ -262,15 +262,15 @@ static void carry_loads_of_loop(IrKernel *kernel, IrInst *loop) {
   }
 }
 
-/* -- writes that both arms do ------------------------------------------------------------------ */
+/* -- writes that both arms make ---------------------------------------------------------------- */
 
-/* Sinking of common stores: a write that both arms of an `if` do to one element follows the `if`.
+/* Sinking of common stores: a write of one element in both arms of an `if` moves after the `if`.
  *
  *   if %c { mem.store %p, %a }        %s = select %c, %a, %b
  *   else { mem.store %p, %b }    =>   mem.store %p, %s
  *
- * In lanes, one store under the mask of the loop replaces two under masks of their own, and without
- * writes and loads the `if` often becomes selects. D-pass-114. */
+ * In lanes, one store under the mask of the loop replaces two under the masks of the arms, and an
+ * `if` without writes and loads often becomes selects. D-pass-114. */
 
 /* Can the write follow its arm: does nothing after it access the element, order other writes, or
  * leave the arm? */
@@ -292,7 +292,7 @@ static bool has_address_outside(const IrInst *value, const IrRegion *arm) {
 }
 
 /* The write of the other arm that reaches the same element in the same way, or NULL. */
-static IrInst *twin_in(const IrRegion *arm, const IrInst *write) {
+static IrInst *find_same_write(const IrRegion *arm, const IrInst *write) {
   for (IrInst *at = arm->last; at; at = at->previous)
     if (ir_is_write(at->op) && facts_same_operation(at, write) &&
         type_equal(at->operands[1]->type, write->operands[1]->type) &&
@@ -301,9 +301,9 @@ static IrInst *twin_in(const IrRegion *arm, const IrInst *write) {
   return NULL;
 }
 
-static void sink_write(IrKernel *kernel, IrInst *branch, IrInst *write, IrInst *twin) {
+static void sink_write(IrKernel *kernel, IrInst *branch, IrInst *write, IrInst *other) {
   IrBuilder before = rewrite_before(kernel, branch), after = rewrite_after(kernel, branch);
-  IrInst *var = ir_var(&before, write->operands[1]->type), *arms[] = {write, twin};
+  IrInst *var = ir_var(&before, write->operands[1]->type), *arms[] = {write, other};
   for (int i = 0; i < 2; i++) {
     IrBuilder at = rewrite_before(kernel, arms[i]);
     ir_set(&at, var, arms[i]->operands[1]);
@@ -314,7 +314,7 @@ static void sink_write(IrKernel *kernel, IrInst *branch, IrInst *write, IrInst *
   ir_set_operand(write, 1, ir_get(&after, var));
   ir_remove(write);
   ir_insert(&after, write);
-  ir_delete(twin);
+  ir_delete(other);
 }
 
 /* Inner branches first, since the write that follows one may be in an arm of an outer one. */
@@ -328,9 +328,9 @@ static bool sink_writes(IrKernel *kernel, IrRegion *region) {
     for (IrInst *write = arm->last, *previous; write; write = previous) {
       previous = write->previous;
       if (!ir_is_write(write->op) || !can_follow_arm(write, arm)) continue;
-      IrInst *twin = twin_in(inst->regions[1], write);
-      if (!twin || !has_address_outside(write->operands[0], arm)) continue;
-      sink_write(kernel, inst, write, twin);
+      IrInst *other = find_same_write(inst->regions[1], write);
+      if (!other || !has_address_outside(write->operands[0], arm)) continue;
+      sink_write(kernel, inst, write, other);
       has_sunk = true;
     }
   }

@@ -17,7 +17,7 @@
 
 /* -- the condition ----------------------------------------------------------------------------- */
 
-/* The lowest bit of a number, perhaps converted; else NULL. */
+/* The lowest bit of a number, perhaps converted; otherwise NULL. */
 static const IrInst *lowest_bit(const IrInst *value) {
   int64_t by;
   while (value->op == IR_CONVERT) value = value->operands[0];

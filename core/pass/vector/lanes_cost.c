@@ -31,19 +31,21 @@
 
 /* a scalar op is 1 */
 enum {
-  MISS = 40,      /* a mispredicted branch */
-  DIVERGENCE = 8, /* the masks of a divergent loop, per iteration */
-  START = 20,     /* the first and the last vector of a serial loop */
-  VECTOR = 2,     /* an op on a vector register */
-  COMBINE = 10,   /* combining the values of all lanes */
-  GATHER = 5,     /* per lane */
-  MOSTLY = 3,     /* vectors in which piecewise linear indices are linear, for one in which not */
-  NARROW = 12,    /* per lane, for elements of fewer bits than machines gather */
-  FAR = 10,       /* per lane, for elements in different cache lines, */
-  APART = 20,     /* and where lanes read data of their own again that do not fit the first cache */
-  FIRST = 32768,  /* bytes of that cache */
-  AGAIN = 3,      /* nested serial loops: matrices whose elements are read more than once */
-  LINE = 64,      /* bytes */
+  MISS = 40,          /* a mispredicted branch */
+  DIVERGENCE = 8,     /* the masks of a divergent loop, per iteration */
+  START = 20,         /* the first and the last vector of a serial loop */
+  VECTOR = 2,         /* an op on a vector register */
+  COMBINE = 10,       /* combining the values of all lanes */
+  GATHER = 5,         /* per lane */
+  GATHER_NARROW = 12, /* per lane, for elements of fewer bits than machines gather */
+  GATHER_FAR = 10,    /* per lane, for elements in different cache lines */
+  /* per lane, where each lane rereads data of its own that exceed the L1 cache in total; elements
+   * in so deep a nest of serial loops are reread, as those of matrices are */
+  GATHER_MISS = 20,
+  L1_BYTES = 32768,
+  REUSE_DEPTH = 3,
+  LINEAR_PER_SPLIT = 3, /* vectors in which a piecewise linear index is linear, per other vector */
+  LINE = 64,            /* bytes */
   RUN_LOAD = 3,
   RUN_UPDATE = 2,   /* per lane, for an element of a run */
   MASKED = 64,      /* vector bytes of machines with masked loads */
@@ -51,7 +53,7 @@ enum {
   MOST_PARTS = 16,  /* largest stride, in numbers, for which full vectors are read */
   SIMPLE_PARTS = 2, /* largest stride that LLVM's vectoriser handles as well */
   ONE_BY_ONE = 10,  /* overhead per lane of an op without a vector form */
-  UNPACK = 12,      /* per lane: its address and its operand */
+  UNPACK = 12,      /* per lane, for its address and its operand */
   CALL = 40,        /* a call of the runtime */
   HASH = 30,        /* a look-up by coordinates; per lane, if several lanes do it at once: */
   HASH_LANE = 12,
@@ -73,7 +75,7 @@ enum {
 
 /* Guesses of how much longer than an average lane the slowest one runs: in a divergent loop, and in
  * one that is nested in another; WAIT_EXCHANGE: where lanes exchange elements one after another. */
-static const double WAIT = 1.75, WAIT_AGAIN = 1.25;
+static const double WAIT = 1.75, WAIT_NESTED = 1.25;
 static const double WAIT_EXCHANGE = 3;
 
 /* -- the cost of an inst ----------------------------------------------------------------------- */
@@ -304,13 +306,16 @@ static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
   if (waits_for_store(s, inst)) return (int64_t)LOCAL_LANE * s->width;
   if (s->vector_bytes >= MASKED && is_in_run(inst)) return (int64_t)RUN_LOAD * s->width;
   if (piecewise_is_run(s->facts, s->region, ptr))
-    return (MOSTLY * VECTOR * registers(s, type) + (int64_t)GATHER * s->width) / (MOSTLY + 1);
+    return (LINEAR_PER_SPLIT * VECTOR * registers(s, type) + (int64_t)GATHER * s->width) /
+           (LINEAR_PER_SPLIT + 1);
   s->gathers = true;
   bool is_far =
       is_linear ? fact(s, ptr)->step >= 4 * LINE : s->scattered > 0 || goes_through_node(s, ptr);
-  bool is_apart = is_linear && fact(s, ptr)->step * s->width > FIRST && depth_of(s, inst) >= AGAIN;
+  bool misses =
+      is_linear && fact(s, ptr)->step * s->width > L1_BYTES && depth_of(s, inst) >= REUSE_DEPTH;
   bool is_narrow = type_size(type) < 4;
-  return (int64_t)(is_apart ? APART : is_narrow ? NARROW : is_far ? FAR : GATHER) * s->width;
+  int64_t cost = misses ? GATHER_MISS : is_narrow ? GATHER_NARROW : is_far ? GATHER_FAR : GATHER;
+  return cost * s->width;
 }
 
 static bool follows_update(const IrInst *inst) {
@@ -514,7 +519,7 @@ static void survey_inner(LaneSurvey *s, const IrInst *loop, double before) {
 /* How much longer than an average lane the slowest one runs. While the last lanes read, gathers of
  * few lanes are still faster than their branches; exchanges are not. */
 static double wait_factor(const LaneSurvey *s, const IrInst *loop) {
-  if (s->waiting) return WAIT_AGAIN;
+  if (s->waiting) return WAIT_NESTED;
   for (const IrInst *at = loop->regions[0]->first; at; at = ir_following(at, loop->regions[0]))
     if ((at->op == IR_MEM_RMW || at->op == IR_MEM_CAS) && !at->nonatomic) return WAIT_EXCHANGE;
   return WAIT;
