@@ -30,13 +30,13 @@ bool check_list_values(Sema *s, Expr *e) {
     bool is_struct = type_is_struct(to->whole) || type_is_struct(shape_of(value));
     if (is_struct && (!type_equal(to->whole, shape_of(value)) || to->part))
       return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH,
-                       "pass a value for each field, in the order of place",
+                       "pass a value for each field, in the order of :place(..)",
                        "an element of '%s' has %s here, but this is %s", m->object.name,
                        shape_text(s, type_shape(to->whole)), shape_text(s, shape_of(value)));
     for (int k = 1; k < count && !is_struct; k++)
       if (!type_equal(to[k].type, to->type))
         return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH,
-                         "pass a value for each field, in the order of place",
+                         "pass a value for each field, in the order of :place(..)",
                          "this vector would fill fields of different types");
     if (!check_store(s, value, is_struct ? to->whole : to->type, NULL,
                      scratch_format(s->scratch, "an element of '%s'", m->object.name)))

@@ -596,7 +596,7 @@ describe("cells of masks longer than a word", function()
         assert.equal(left, ask())
         assert.equal(left, level:count())
         for _, kernel in ipairs { touch, visit, ask, drop } do
-          assert.matches("%d+ %a+ side by side, in vector lanes", kernel:explain())
+          assert.matches("%d+ %a+ at a time, in vector lanes", kernel:explain())
         end
       end)
       assert.same({ 0, 0, 703 / 1024 }, { a[0][3], b[0][3], b[7][3] })

@@ -481,8 +481,8 @@ describe("an array that no iteration makes grow", function()
     local a = own.zeros(own.i32, 16)
     k(a, 32000)
     for b = 0, 15 do assert.equal(2000, a[b]) end
-    assert.matches("updates 'a': not atomic if one worker runs all, else atomic; ", k:explain(), 1,
-      true)
+    assert.matches("updates 'a': not atomic if one worker runs all, otherwise atomic; ",
+      k:explain(), 1, true)
     assert.matches("lock", k:asm())
     a:release()
     own.reset()

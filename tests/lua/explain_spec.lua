@@ -44,13 +44,13 @@ kernel:4: x[i] = 1
         "\n  end\nend"), { x = x, k = k })[3]
     end
     local turns = "while x[i] > 1 do x[i] = x[i] * 0.5 end"
-    assert.matches("\n%d+ positions side by side, in vector lanes\n", note("rg.range(64)", turns))
+    assert.matches("\n%d+ positions at a time, in vector lanes\n", note("rg.range(64)", turns))
     assert.matches("one position at a time: ':scalar%(%)' asks for it",
       note("rg.range(64):scalar()", turns))
     assert.matches("one position at a time: it prints", note("rg.range(64)", "print(x[i])"))
     assert.matches("one position at a time: vectorisation is left to LLVM",
       note("rg.range(64)", "x[i] = 2 * x[i]"))
-    assert.matches("one position at a time: side by side, in vector lanes, most of it",
+    assert.matches("one position at a time: in vector lanes, most of it",
       note("rg.range(64)", "k[k[i] * 7 % 64] = k[k[i] * 7 % 64] + 1"))
   end)
 
@@ -95,8 +95,8 @@ end]=], { x = x, y = y, m = m })
     assert.matches("reads 'x': looked up through 1 level at each access, checked against the shape",
       notes[5])
     assert.matches("reads 'y': addressed directly", notes[5])
-    assert.matches("updates 'm': in each worker's private copy if that is faster, else atomic; \z
-      addressed directly", notes[6])
+    assert.matches("updates 'm': in each worker's private copy if that is faster, otherwise \z
+      atomic; addressed directly", notes[6])
   end)
 
   it("says how many cells run in lanes, or what keeps them from lanes #compiled #cpu", function()
@@ -104,10 +104,10 @@ end]=], { x = x, y = y, m = m })
     x[1] = 1
     local notes = notes_of(text_of "function()\n  for i in x:active() do x[i] = 2 * x[i] + 1 \z
       end\nend", { x = x })
-    assert.matches("\n%d+ cells side by side, in vector lanes\n", notes[3])
+    assert.matches("\n%d+ cells at a time, in vector lanes\n", notes[3])
     notes = notes_of(text_of "function()\n  for i in x:active() do\n    while x[i] > 1 do x[i] = \z
       x[i] / 2 end\n  end\nend", { x = x })
-    assert.matches("\n%d+ cells side by side, in vector lanes\n", notes[3])
+    assert.matches("\n%d+ cells at a time, in vector lanes\n", notes[3])
     notes = notes_of(text_of "function()\n  for i in x:active() do print(x[i]) end\nend", { x = x })
     assert.matches("one cell at a time: it prints", notes[3])
   end)
@@ -143,8 +143,8 @@ end]=], { x = x, m = m })
     assert.matches("reduction of 'sum', one partial per worker", notes[7])
     assert.matches("'m' needs atomic updates: the loop also writes it at other indices",
       notes[10])
-    assert.matches("updates 'm': in each worker's private copy if that is faster, else atomic; ",
-      notes[11])
+    assert.matches("updates 'm': in each worker's private copy if that is faster, otherwise \z
+      atomic; ", notes[11])
   end)
 
   it("says where indices are checked #compiled", function()
@@ -184,8 +184,8 @@ end]=], { x = x, y = y }, 1)
 end]=], { x = x, block = block, v = v, list = list, all = all, bins = bins })
     assert.matches("activates cells of 'block': one of the competing iterations creates each",
       notes[4])
-    assert.matches("asks whether cells of 'block' are active: looked up from the root at each call",
-      notes[5])
+    assert.matches("tests whether cells of 'block' are active: looked up from the root at each \z
+      call", notes[5])
     assert.matches("appends to 'list': without locks, as no other iteration changes the list",
       notes[5])
     assert.matches("serial in each iteration: it visits one list in order", notes[6])

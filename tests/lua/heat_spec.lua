@@ -20,7 +20,7 @@ describe("the step of heat.lua", function()
     local step, t = step_and_fields()
     t[9][9][9] = 1
     step(0.1, 1.0)
-    assert.matches("\n +8 cells side by side, in vector lanes", step:explain())
+    assert.matches("\n +8 cells at a time, in vector lanes", step:explain())
     local task = step:asm():match "rg_task_0:(.-)%.Lfunc_end"
     assert.is_nil(task:match "call")
     assert.matches("mulps", task)

@@ -56,7 +56,7 @@ describe("rg.image.write", function()
     local drawn = require("regolith.console.picture").draw(x, { width = 40, height = 9 })
     assert.matches("0 to 255, the first index is %-7, 100", drawn)
     x[1000000][0] = 1
-    assert.matches("lie too far apart, in a box of 1000008 x 102",
+    assert.matches("are too far apart, in a box of 1000008 x 102",
       failure(rg.image.write, path, x).message)
   end)
 

@@ -225,7 +225,7 @@ describe("a mistake with an iterator", function()
 
   it("is a function that is not an iterator, or to call one", function()
     local err = refused "function() for j in near:double(2) do print(j) end end"
-    assert.match("'near.double' is a function and no iterator", err.message)
+    assert.match("'near.double' is a function, not an iterator", err.message)
     assert.match("rg.iterator", err.hint)
     assert.match("is an iterator, which a loop runs over",
       refused("function() local x = near:around(2) end").message)

@@ -397,7 +397,7 @@ describe("iterations outside the interior of a long body #compiled", function()
         for i = 0, 15 do
           for j = 0, 15 do assert.equal(others[i][j], m[i][j]) end
         end
-        if not os.getenv "RG_STRESS" then assert.truthy(k:explain():find "side by side") end
+        if not os.getenv "RG_STRESS" then assert.truthy(k:explain():find "in vector lanes") end
       end
     end
   end)

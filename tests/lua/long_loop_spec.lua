@@ -86,7 +86,7 @@ describe("long loops in lanes", function()
   it("are reported by explain(), and stay in order for sums of floats #compiled #cpu", function()
     if not support.processor_has "avx512bw" then return pending "no vectors of 512 bits" end
     local lengths = shapes["of many turns"]
-    local told = "where it is long, %d+ of its iterations side by side"
+    local told = "where it is long, %d+ of its iterations at a time, in vector lanes"
     local function explained(options)
       local _, _, run = flock(rg, lengths, options)
       return run:explain()

@@ -100,9 +100,9 @@ describe("vectorised iterations of a serial loop #compiled", function()
 
   it("are shown by explain(), with their width #cpu", function()
     local _, told = outcome(bodies["a while whose turns differ"])
-    assert.matches("\n    %d+ iterations side by side, in vector lanes\n", told)
+    assert.matches("\n    %d+ iterations at a time, in vector lanes\n", told)
     _, told = outcome(bodies["variables from outside"])
-    assert.not_matches("iterations side by side", told)
+    assert.not_matches("iterations at a time", told)
   end)
 end)
 
@@ -150,13 +150,13 @@ describe("loops that paint boxes of cells #compiled", function()
 
   it("are vectorised along their rows where each lane writes separately #cpu", function()
     local told = support.with_option("RG_STRESS", "", function() return paint(sum, true) end)
-    assert.matches("\n    %d+ iterations side by side, in vector lanes\n", told)
+    assert.matches("\n    %d+ iterations at a time, in vector lanes\n", told)
   end)
 
   -- with fewer lanes, an update by each lane costs too much of what they save
   it("run several at once if few cells of one are adjacent #cpu", function()
     if not support.processor_has "avx512bw" then return pending "no vectors of 512 bits" end
-    assert.matches("\n    %d+ positions side by side, in vector lanes\n", paint(nearest, true))
+    assert.matches("\n    %d+ positions at a time, in vector lanes\n", paint(nearest, true))
   end)
 end)
 
@@ -218,7 +218,8 @@ describe("lanes that find the iterations of a range that take a branch #compiled
     local _, told = with_stress("force_lanes,prefer_scalar", function()
       return found(branches["branches in a branch"], 133)
     end)
-    assert.matches("positions at once find those that take the branch of line 6\n", told)
+    assert.matches("positions at a time are tested, in vector lanes, for the branch of line 6\n",
+      told)
   end)
 end)
 
@@ -267,6 +268,6 @@ describe("lanes that find what may be the best number so far #compiled", functio
 
   it("are shown by explain #cpu", function()
     local _, told = best_of_rows("<", 133, "")
-    assert.matches("%d iterations at once find those that take the branch\n", told)
+    assert.matches("%d iterations at a time are tested for the branch, in vector lanes\n", told)
   end)
 end)

@@ -88,7 +88,7 @@ describe("rg.plot", function()
   it("reports what it cannot draw", function()
     local name = path ".png"
     assert.matches('number 2 is "a"', failure(rg.plot.line, name, { 1, "a" }).message)
-    assert.matches("2 numbers x, but 1 numbers y", failure(rg.plot.line, name,
+    assert.matches("2 x values, but 1 y value", failure(rg.plot.line, name,
       { x = { 1, 2 }, y = { 1 } }).message)
     assert.matches("numbers on one axis", failure(rg.plot.line, name, rg.field(rg.f32, 2, 2))
       .message)

@@ -211,7 +211,7 @@ describe("print in a kernel", function()
     end)
     k()
     local text = k:explain()
-    assert.matches("%d+ cells side by side, in vector lanes", text)
+    assert.matches("%d+ cells at a time, in vector lanes", text)
     assert.matches("it prints", text)
   end)
 

@@ -167,10 +167,10 @@ describe("x:sample(p)", function()
       captures.p = rg.vec2(1, 1)
       return failure(rg.kernel("function() return " .. text .. " end", captures)).message
     end
-    assert.match("'\"cubi\"' is no way to sample", message("y:sample(p, 'cubi')", { y = y }))
+    assert.match("'\"cubi\"' is not a way to sample", message("y:sample(p, 'cubi')", { y = y }))
     assert.match("besides the other one", message("y:sample(p, 'zero', 'clamp')", { y = y }))
     assert.match("a place in 'y' is a vector of 2", message("y:sample(1)", { y = y }))
-    assert.match("takes a place", message("y:sample()", { y = y }))
+    assert.match("takes a position", message("y:sample()", { y = y }))
     assert.match("a place in 'y' is a number", message("y[1]:sample(p)", { y = y }))
     assert.match("holds booleans", message("b:sample(1)", { b = rg.field(rg.bool, 4) }))
     assert.match("has 4 axes", message("m:sample(1)", { m = rg.field(rg.f32, 2, 2, 2, 2) }))

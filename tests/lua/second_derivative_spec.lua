@@ -255,7 +255,8 @@ describe("rg.hvp", function()
     end)
     local function f() k() end
     local failure = support.failure(D.hvp, loss, f, { x })
-    assert.matches("second derivatives need a dual of y beside its gradient", failure.message)
+    assert.matches("second derivatives need a dual of y in addition to its gradient",
+      failure.message)
     assert.matches("dual = true", failure.hint)
     assert.matches("needs both a gradient and a dual of",
       support.failure(D.hvp, loss, f, { y }).message)

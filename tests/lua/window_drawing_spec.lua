@@ -559,7 +559,7 @@ describe("what is drawn", function()
       end
     end
     hash[2 ^ 30][6][7] = { d = 1 }
-    assert.matches("^w:volume: the active cells of .* lie too far apart, in a box of 1073741820 x",
+    assert.matches("^w:volume: the active cells of .* are too far apart, in a box of 1073741820 x",
       support.failure(source.box, hash.d, "w:volume").message)
   end)
 

@@ -17,7 +17,7 @@
  *
  *     heat.lua:12: for i, j in x:active() do
  *         parallel over the active leaves, cell by cell
- *         8 cells side by side, in vector lanes
+ *         8 cells at a time, in vector lanes
  * */
 
 /* The text of a line, trimmed. */

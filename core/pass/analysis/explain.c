@@ -97,10 +97,11 @@ static void note_call(const Explain *x, const EffectCall *call) {
   } texts[] = {
       {IR_ACTIVATE, "activates cells of '%s': one of the competing iterations creates each"},
       {IR_DEACTIVATE, "deactivates cells of '%s': freed after the loop"},
-      {IR_IS_ACTIVE, "asks whether cells of '%s' are active: looked up from the root at each call"},
+      {IR_IS_ACTIVE,
+       "tests whether cells of '%s' are active: looked up from the root at each call"},
       {IR_APPEND, NULL},
       {IR_POP, NULL},
-      {IR_LENGTH, "asks for lengths of '%s': looked up from the root at each call"},
+      {IR_LENGTH, "reads lengths of '%s': looked up from the root at each call"},
       {IR_COUNT, "counts '%s': from its list of active nodes, once"},
       {IR_CLEAR, "empties '%s' as a whole, once"},
   };
@@ -163,8 +164,8 @@ static void note_row(Explain *x, const Row *row) {
       : row->verb == EFFECT_EXCHANGES                  ? "atomic, immediate; "
       : row->verb != EFFECT_UPDATES || !x->is_parallel ? ""
       : row->in_copy && x->has_block_copies            ? "in each block's copy, atomic; "
-      : row->in_copy && row->alone ? "not atomic if one worker runs all, else atomic; "
-      : row->in_copy              ? "in each worker's private copy if that is faster, else atomic; "
+      : row->in_copy && row->alone ? "not atomic if one worker runs all, otherwise atomic; "
+      : row->in_copy ? "in each worker's private copy if that is faster, otherwise atomic; "
       : row->atomic && row->plain ? "partly atomic; "
       : row->atomic               ? "atomic; "
                                   : "not atomic, as no other iteration reaches the element; ";

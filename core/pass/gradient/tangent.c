@@ -149,7 +149,7 @@ static void refuse_shared(Tangent *t, const IrInst *inst) {
   if (companion_component(t->kernel, field, COMPANION_GRADIENT) < 0) return;
   plans_refuse(&t->plans, inst,
                scratch_format(t->kernel->scratch,
-                              "second derivatives need a dual of %s beside its gradient",
+                              "second derivatives need a dual of %s in addition to its gradient",
                               t->kernel->fields.items[field].name),
                "make the field with both: rg.field(T, n, { grad = true, dual = true })");
 }

@@ -192,8 +192,8 @@ bool skew_nest(const BodyLimits *at, IrInst *outer) {
   put_steady(&s, inside, first);
   put_triangle(&s, inside, first, true);
   ir_note(s.kernel, outer->line,
-          "wavefront: %d rows at a time, each %d cell%s behind the one before, as each cell "
-          "depends on the previous one",
+          "wavefront: %d rows at a time, each %d cell%s after the previous row, as each "
+          "cell depends on the previous one",
           ROWS, (int)s.distance, s.distance > 1 ? "s" : "");
   put_remaining_rows(&s, &b, rows, ir_binary(&b, IR_MUL, groups, size));
   return true;

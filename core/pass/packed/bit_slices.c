@@ -137,7 +137,7 @@ static bool slice_load(Slicer *s, const IrInst *inst, Sliced *out) {
   const IrInst *place = inst->operands[0];
   BitDistance along;
   if (place->op != IR_PLACE || !bits_of_field(s, place->field))
-    return refuse(s, "it reads elements that are no bits along its last axis");
+    return refuse(s, "it reads elements that are not bits along its last axis");
   const SNode *node = s->kernel->fields.items[place->field].node;
   int64_t extent = node->shape[node->rank - 1];
   for (int k = 0; k + 1 < place->operand_count; k++)
@@ -145,7 +145,8 @@ static bool slice_load(Slicer *s, const IrInst *inst, Sliced *out) {
       return refuse(s, "the rows that it reads differ by element");
   if (!find_distance(s, place->operands[place->operand_count - 1], extent, &along))
     return refuse(s, "it reads bits at no constant distance");
-  if (along.extent && extent % WORD) return refuse(s, "the extent is no multiple of a word");
+  if (along.extent && extent % WORD)
+    return refuse(s, "the extent is not a multiple of a word's bits");
   int64_t words = along.extent ? extent / WORD : 0, word = floor_div(along.by, WORD);
   int shift = (int)floor_mod(along.by, WORD);
   IrInst *low = load_word(s, place, word, words);

@@ -294,7 +294,7 @@ static void replace_query(RowQueries *q, IrInst *inst, const int32_t *offset) {
   rewrite_become(l->kernel, inst, IR_NE, 2,
                  (IrInst *[]){ir_binary(&b, IR_BAND, word, q->bit), zero});
   const char *name = l->kernel->levels.items[inst->level].name;
-  ir_note(l->kernel, inst->line, "asks whether cells of '%s' are active: %s",
+  ir_note(l->kernel, inst->line, "tests whether cells of '%s' are active: %s",
           name && name[0] ? name : "an SNode",
           snode_has_bits(q->sparse) ? "bits of mask words, read once per row"
                                     : "looked up once per neighbouring leaf");

@@ -66,8 +66,8 @@ static void note_scalar(const LoopNote *t, const char *why) {
 }
 
 static void note_lanes(const LoopNote *t, int width) {
-  note(t, scratch_format(t->kernel->scratch, "%d %ss side by side, in vector lanes", width,
-                         t->things));
+  note(t,
+       scratch_format(t->kernel->scratch, "%d %ss at a time, in vector lanes", width, t->things));
 }
 
 /* Would vectorisation change an order of iterations that is observable and must stay? */
@@ -83,8 +83,7 @@ static const char *reason_against(const PassContext *ctx, const LoopNote *t, con
   if (s->obstacle) return s->obstacle;
   if (must_keep_order(ctx, s->region))
     return "in another order, results might differ from those of earlier launches";
-  if (!is_profitable(ctx, s))
-    return "side by side, in vector lanes, most of it would still be done one by one";
+  if (!is_profitable(ctx, s)) return "in vector lanes, most of it would still run lane by lane";
   if (!is_too_long(ctx, t->kernel, s, insts)) return NULL;
   return t->kernel->is_long ? "its body is long; lanes wait until it has run for some time"
                             : "its body is long";
@@ -163,9 +162,10 @@ static bool choose_compaction_of_range(PassContext *ctx, IrKernel *kernel, IrTas
   c.branch->compacts = true;
   task->lanes = width;
   LoopNote at = {kernel, task, task->line, "position"};
-  note(&at, scratch_format(kernel->scratch,
-                           "%d positions at once find those that take the branch of line %d", width,
-                           c.branch->line));
+  note(&at, scratch_format(
+                kernel->scratch,
+                "%d positions at a time are tested, in vector lanes, for the branch of line %d",
+                width, c.branch->line));
   return true;
 }
 
@@ -180,7 +180,7 @@ static bool choose_alternate(PassContext *ctx, IrKernel *kernel, IrTask *task, i
   }
   task->lanes = width;
   note(&at, scratch_format(kernel->scratch,
-                           "%d of every second position side by side, in vector lanes", width));
+                           "%d of every second position at a time, in vector lanes", width));
   return true;
 }
 
@@ -384,8 +384,9 @@ static bool choose_compaction_of_loop(PassContext *ctx, IrKernel *kernel, const 
   int width = choose_width(ctx, loop->regions[0]);
   if (!may_count(loop) || !compaction_choose(ctx, kernel, loop, width)) return false;
   LoopNote at = {kernel, task, loop->line, "iteration"};
-  note(&at, scratch_format(kernel->scratch, "%d iterations at once find those that take the branch",
-                           width));
+  note(&at,
+       scratch_format(kernel->scratch,
+                      "%d iterations at a time are tested for the branch, in vector lanes", width));
   return true;
 }
 
@@ -425,7 +426,8 @@ static void choose_long_loops(PassContext *ctx, IrKernel *kernel, const IrTask *
     int width = choose_width(ctx, loop->regions[0]);
     if (lanes_survey_loop(ctx, kernel, loop, width).obstacle) continue;
     loop->lanes = width;
-    ir_note(kernel, loop->line, "where it is long, %d of its iterations side by side", width);
+    ir_note(kernel, loop->line, "where it is long, %d of its iterations at a time, in vector lanes",
+            width);
   }
 }
 

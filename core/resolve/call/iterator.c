@@ -69,7 +69,7 @@ static bool check_function(Resolve *r, Expr *e, const Entity *callee, int given)
                              "make it one: rg.iterator(function(.., visit) .. end), which calls "
                              "visit(..) for each item; or call '%s' without 'for'",
                              name),
-              "'%s' is a function and no iterator, so 'for' cannot loop over it", name);
+              "'%s' is a function, not an iterator, so 'for' cannot loop over it", name);
     return sema_note(r->s, callee->function.source_text, function->pos, (int)strlen("function"),
                      "'%s' is declared here", name);
   }

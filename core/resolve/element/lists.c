@@ -68,7 +68,7 @@ static bool take_values(Resolve *r, Expr *e, const MethodCall *m) {
   int count = appended_count(m->object.field.node);
   if (given != count)
     return sema_fail(r->s, e, RG_ERROR_CALL_COUNT,
-                     "pass a value for each field, in the order of place",
+                     "pass a value for each field, in the order of :place(..)",
                      "an element of '%s' has %d %s, and 'append' was given %d", m->object.name,
                      count, count == 1 ? "number" : "numbers", given);
   return resolve_refuse_multiple(r, &e->list);

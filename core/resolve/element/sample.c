@@ -33,7 +33,7 @@ static bool take_word(Resolve *r, const Expr *e, Sampling *sampling) {
   return sema_fail(r->s, e, RG_ERROR_CALL,
                    "x:sample(p, \"cubic\", \"repeat\"): \"linear\" or \"cubic\", and \"clamp\", "
                    "\"repeat\", \"mirror\" or \"zero\"",
-                   "'%s' is no way to sample%s", sema_source(r->s, e),
+                   "'%s' is not a way to sample%s", sema_source(r->s, e),
                    e->kind == AST_STRING && is_twice ? " besides the other one" : "");
 }
 
@@ -73,7 +73,7 @@ static bool check_place(Resolve *r, Expr *e, int rank) {
   if (!p)
     return sema_fail(r->s, e, RG_ERROR_CALL_COUNT,
                      rank == 1 ? "x:sample(p) at a number p" : "x:sample(p) at a vector p",
-                     "'%s' takes a place", method);
+                     "'%s' takes a position", method);
   if (!resolve_value(r, p)) return false;
   Shape shape = shape_of(p);
   if (rank == 1 ? type_is_scalar(shape) : type_is_vector(shape) && type_rows(shape) == rank)

@@ -47,7 +47,7 @@ end
 
 --- Raises: the box is too large.
 function active_box.refuse(x, caller, extents)
-  return fail.argument(("%s: the active cells of %s lie too far apart, in a box of %s"):format(
+  return fail.argument(("%s: the active cells of %s are too far apart, in a box of %s"):format(
     caller, tostring(x), table.concat(extents, " x ")))
 end
 

@@ -551,7 +551,7 @@ local function check_element(what, t)
   local own, asked = float_types[declared], (t.element or t).name
   if not own or t.members or own == asked then return end
   return fail.argument(("rg.wrap: the memory holds numbers of type '%s', not %s"):format(declared,
-    asked), ("rg.%s, or ffi.cast(\"uint8_t *\", memory) if its bytes are others"):format(own))
+    asked), ("rg.%s, or ffi.cast(\"uint8_t *\", memory) if it holds other numbers"):format(own))
 end
 
 -- Keeps what `wrap` points to, which nothing else may hold.

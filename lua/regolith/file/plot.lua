@@ -56,7 +56,7 @@ local function curves_of(what, caller)
   local curves = {}
   for n, one in ipairs(given) do
     if not is_curve(one) then
-      return fail.argument(("%s: curve %d must have numbers y"):format(caller, n))
+      return fail.argument(("%s: curve %d needs y values"):format(caller, n))
     end
     local y, first = numbers_of(one.y, caller)
     local x = one.x ~= nil and numbers_of(one.x, caller) or nil
@@ -65,8 +65,8 @@ local function curves_of(what, caller)
       for k = 1, #y do x[k] = k - 1 + (first or 0) end
     end
     if #x ~= #y then
-      return fail.argument(("%s: a curve has %d numbers x, but %d numbers y"):format(caller, #x,
-        #y))
+      return fail.argument(("%s: a curve has %d x value%s, but %d y value%s"):format(caller, #x,
+        #x == 1 and "" or "s", #y, #y == 1 and "" or "s"))
     end
     curves[n] = { x = x, y = y, label = one.label, colour = colours[(n - 1) % #colours + 1] }
   end

@@ -290,8 +290,8 @@ local function from_list(list, caller)
     local v = list[k]
     local own = type(v) == "cdata" and matrix.type_of(v)
     if (own and own.count or type(v) == "table" and #v or 1) ~= parts then
-      return fail.argument(("%s: element %d of the list has not the %d numbers of the first")
-        :format(caller, k, parts))
+      return fail.argument(("%s: element %d of the list does not have %d number%s, like the first")
+        :format(caller, k, parts, parts == 1 and "" or "s"))
     end
     for part = 1, parts do
       local n = v
