@@ -1,4 +1,4 @@
---- Activation and deactivation: what comes into being, what goes, and when a loop notices.
+--- Activation and deactivation: which cells exist afterwards, and when a loop sees the change.
 local support = require "support"
 local rg, sparse, visits = support.rg, support.sparse, support.visits
 

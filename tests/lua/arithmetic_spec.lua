@@ -1,5 +1,5 @@
---- Arithmetic: operators and math.* mean Lua, integers wrap and never trap, conversions saturate,
---- 64 bits are exact.
+--- Arithmetic: operators and math.* have Lua's semantics, integers wrap and never trap, conversions
+--- saturate, and 64-bit integers are exact.
 local bit = require "bit"
 local support = require "support"
 local rg = support.rg

@@ -1,4 +1,4 @@
---- Bitmasked nodes: dense cells that are there always and active one by one.
+--- Bitmasked nodes: dense cells that are always allocated, and that become active one by one.
 local rg = require "regolith"
 local support = require "support"
 

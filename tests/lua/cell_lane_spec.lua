@@ -1,5 +1,5 @@
---- Cells of a leaf side by side give what they give one after the other, to the last bit: every
---- construct that rows refuse, in trees whose rows differ in length, masks and layout.
+--- Cells of a leaf that run in lanes have the same results as one after another, to the last bit:
+--- every construct that rows cannot have, in trees whose rows differ in length, masks and layout.
 local support = require "support"
 local rg, with_stress = support.rg, support.with_stress
 

@@ -1,5 +1,5 @@
---- Memory comes back: deactivated blocks are reused, destroyed trees are returned, quiet programs
---- collect nothing.
+--- Memory is returned: deactivated blocks are reused, destroyed trees are freed, and programs that
+--- deactivate nothing never collect.
 local rg = require "regolith"
 
 local collects_each_launch = (os.getenv "RG_STRESS" or ""):find "gc_each_launch"

@@ -1,4 +1,4 @@
---- Ranks from Lua: scripts run by `regolith run -n N`; what goes wrong on one is an error on all.
+--- Ranks from Lua: scripts run by `regolith run -n N`; a failure on one rank is an error on all.
 local support = require "support"
 local rg = support.rg
 

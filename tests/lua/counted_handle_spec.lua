@@ -324,7 +324,7 @@ describe("rg.zeros and rg.list #compiled", function()
     assert.equal(2, total)
   end)
 
-  it("are read with acquire order, numbers beside them without #compiled", function()
+  it("are read with acquire order, other members without it #compiled", function()
     local Row = rg.struct { { "of", rg.array_type(rg.i32) }, { "count", rg.i64 } }
     local rows = rg.zeros(Row, 2)
     local kernel = rg.kernel([=[function(rows: array(Row))

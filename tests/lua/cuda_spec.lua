@@ -793,7 +793,7 @@ describe("arch cuda #compiled #cpu", function()
     assert.is_true(most > 20000 and most <= 49152, most)
   end)
 
-  it("queues large writes of a client without waiting, also behind a launch that fails", function()
+  it("queues large writes of a client without waiting, also after a launch that fails", function()
     local said = run("RG_STRESS= PTX_TRACE=1", [[
       rg.init { arch = "cuda" }
       local c, n = rg.client(), 1310720 -- 5 MiB
@@ -976,7 +976,7 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
-  it("clears nothing in a kernel that was queued behind one that failed", function()
+  it("clears nothing in a kernel that was queued after one that failed", function()
     assert.equal("false 3", run("RG_STRESS=", [[
       rg.init { arch = "cuda" }
       local x = rg.field(rg.i32)

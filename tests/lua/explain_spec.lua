@@ -37,7 +37,7 @@ kernel:4: x[i] = 1
 ]], all)
   end)
 
-  it("says how many positions run side by side, or why not #compiled #cpu", function()
+  it("says how many positions run in lanes, or why none do #compiled #cpu", function()
     local x, k = rg.field(rg.f32, 64), rg.field(rg.i32, 64)
     local function note(head, body)
       return notes_of(text_of("function()\n  for i in " .. head .. " do\n    " .. body ..

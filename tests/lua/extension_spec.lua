@@ -223,7 +223,7 @@ describe("an extension", function()
     assert.matches("histogram", e.hint)
   end)
 
-  it("is refused by name if it is no extension, lacks the symbol, or has another table \z
+  it("is refused by name if it is not an extension, has no such symbol, or another table \z
     version", function()
     local function refusal(name) return support.failure(rg.extension, name) end
     assert.equal("library.missing", refusal("/nowhere/x.so").code)

@@ -1,4 +1,4 @@
---- Fields, as Lua sees them: elements, rows, tables, and what is said to a wrong use.
+--- Fields in Lua: elements, rows, tables, and the messages for wrong uses.
 local support = require "support"
 local rg, sparse, failure = support.rg, support.sparse, support.failure
 

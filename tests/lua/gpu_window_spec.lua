@@ -1,6 +1,7 @@
---- Windows of a GPU's memory: ranks as processes of one GPU, on the driver of the tests that
---- executes PTX, which passes memory between processes as a real one does (tests/cuda/driver); what
---- hangs on its settings is #ptx. tests/run --gpu runs the rest on a GPU.
+--- Windows in a GPU's memory: ranks are processes that share one GPU, on the test driver that
+--- executes PTX and passes memory between processes as a real driver does (tests/cuda/driver);
+--- tests that depend on the driver's settings are tagged #ptx. `tests/run --gpu` runs the others on
+--- a GPU.
 package.path = "tests/support/?.lua;" .. package.path
 local support = require "support"
 local blocks = require "growing_blocks"

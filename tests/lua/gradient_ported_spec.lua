@@ -293,7 +293,7 @@ describe("Taichi's mixtures of loops and statements", function()
     assert_mixture(5, loop(2000, loop(100, "y[0] = y[0] + (" .. sine .. " + 1)\n")), 0, 1e6, 1e6)
   end)
 
-  it("loops beside loops, one to four deep", function()
+  it("adjacent loops, one to four deep", function()
     assert_mixture(2, loop(3, add) .. loop(3, add), 1, 12, 12)
     assert_mixture(2, loop(3, add) .. loop(3, add .. loop(2, add)) .. loop(3, add), 1, 30, 30)
     assert_mixture(2, loop(3, add) .. loop(3, loop(2, add)) .. loop(3, loop(2, loop(2, add))),

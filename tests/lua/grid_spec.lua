@@ -1,5 +1,5 @@
---- rg.grid over ranks: the same result whatever their number, where all memory is reached and where
---- part of it is not (RG_LSA_SIZE); sparse blocks, their balance, and what is refused.
+--- rg.grid over ranks: the same result for every number of ranks, with all memory accessible and
+--- with a part of it not (RG_LSA_SIZE); sparse blocks, their load balance, and invalid calls.
 package.path = "tests/support/?.lua;" .. package.path
 local support = require "support"
 local blocks = require "growing_blocks"

@@ -1,4 +1,4 @@
---- Indices that are compared before they are used: with numbers, captured ones, extents.
+--- Indices that are compared before they are used: with numbers, captured numbers, extents.
 local support = require "support"
 local rg = support.rg
 

@@ -1,5 +1,5 @@
---- An index is computed in its own type and wraps there; then it is compared, as an i64, with the
---- field's offset and extent. Past these nothing is read, and a write is counted.
+--- An index is computed in its own type, where it wraps; then it is compared, as an i64, with the
+--- field's offset and extent. Out of bounds, reads give zero and writes are counted.
 package.path = "tests/support/?.lua;" .. package.path
 local support = require "support"
 local rg = support.rg

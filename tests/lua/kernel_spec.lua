@@ -1,4 +1,4 @@
---- Kernels: what they capture and take, what they are as values, and where their text comes from.
+--- Kernels: their captures and arguments, kernels as values, and the source of their text.
 local support = require "support"
 local rg, failure, sparse = support.rg, support.failure, support.sparse
 

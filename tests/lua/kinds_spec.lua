@@ -1,4 +1,4 @@
---- What all kinds of SNodes have alike, in every nesting and layout.
+--- The behaviour that all kinds of SNodes share, in every nesting and layout.
 local rg = require "regolith"
 
 local kinds = { "dense", "bitmasked", "pointer" }

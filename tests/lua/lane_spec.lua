@@ -1,4 +1,4 @@
---- Iterations side by side give what they give one after the other, to the last bit: every
+--- Iterations that run in lanes have the same results as one after another, to the last bit: every
 --- construct under conditions that differ by iteration, at lengths around a vector's, with guard
 --- pages after each field.
 local support = require "support"

@@ -1,4 +1,4 @@
---- Layout: where elements lie, which shapes there can be, and what is outside of them.
+--- Layout: the addresses of elements, the shapes that are possible, and accesses out of bounds.
 local ffi = require "ffi"
 local rg = require "regolith"
 

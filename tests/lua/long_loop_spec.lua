@@ -1,5 +1,6 @@
---- Serial loops that only add up, in iterations that run in lanes: where they are long, each lane
---- has its own turns side by side. Sums of integers are exact; of floats, by fast_math, near.
+--- Serial loops that only add up, in iterations that run in lanes: if they are long, each lane runs
+--- alone, with its own iterations in lanes. Sums of integers are exact; those of floats, with
+--- fast_math, are close.
 local support = require "support"
 local rg = support.rg
 

@@ -1,5 +1,5 @@
---- Serial loops in one iteration, whose turns are apart, give side by side what they give one after
---- the other, to the last bit; loops whose turns meet stay as they are.
+--- Serial loops whose iterations are independent have the same results in lanes as one after
+--- another, to the last bit; loops whose iterations depend on each other are not changed.
 local support = require "support"
 local rg, with_stress = support.rg, support.with_stress
 
@@ -49,7 +49,7 @@ local bodies = {
       if a >= 0 and a < 24 then c[24 * b + a] = a end
     end
     for a = 5, 4 do c[24 * b + a] = 99 end]=],
-  -- turns that meet
+  -- iterations that depend on each other
   ["a sum along the loop"] = [=[for a = 1, 23 do
       y[24 * b + a] = y[24 * b + a - 1] + x[24 * b + a]
     end]=],

@@ -1,4 +1,4 @@
---- Loops: which cells are visited, with which indices, in which order, and what passes from one
+--- Loops: the cells that they visit, their indices, their order, and the values that pass from one
 --- loop to the next.
 local support = require "support"
 local rg, sparse, visits, failure = support.rg, support.sparse, support.visits, support.failure

@@ -21,7 +21,7 @@ teardown(function() shell(("rm -rf '%s'*"):format(scratch)) end)
 local function build(words) return shell(("'%s' build %s"):format(program, words)) end
 
 describe("regolith build --love #compiled #cpu", function()
-  it("reports a folder that is not a game, and files that a game lacks", function()
+  it("reports a folder that is not a game, and missing files of a game", function()
     local function said(words, wanted)
       assert.equal("regolith: " .. wanted .. "\n", build(words))
     end

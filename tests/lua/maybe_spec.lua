@@ -1,5 +1,5 @@
---- maybe_spec.lua - values that may be nil in kernels: "found or nil". What they give is held
---- against the same text run by Lua.
+--- maybe_spec.lua - values that may be nil in kernels: "found or nil". Results are compared with
+--- those of the same text run by Lua.
 local support = require "support"
 local rg = support.rg
 local failure = support.failure

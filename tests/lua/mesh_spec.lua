@@ -27,7 +27,7 @@ local function rows(a, parts)
   return list
 end
 
--- Two triangles of a unit square, and a third one beside it.
+-- Two triangles of a unit square, and a third one next to it.
 local function square()
   return rg.mesh { points = { { 0, 0, 0 }, { 1, 0, 0 }, { 1, 1, 0 }, { 0, 1, 0 }, { 2, 0, 0 } },
     triangles = { { 0, 1, 2 }, { 0, 2, 3 }, { 1, 4, 2 } } }

@@ -1,6 +1,6 @@
---- Random trees against a model in plain Lua tables: whatever is written, activated, deactivated
---- and read, they agree. RG_MODEL_TREES says how many trees, RG_MODEL_SEED where to start: a
---- failure names the seed that repeats it alone.
+--- Random trees and a model in plain Lua tables agree whatever is written, activated, deactivated
+--- and read. RG_MODEL_TREES is the number of trees, RG_MODEL_SEED the first seed: a failure names
+--- the seed that repeats it alone.
 local rg = require "regolith"
 
 local letters = "ijk"

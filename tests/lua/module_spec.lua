@@ -628,7 +628,7 @@ describe("a module with gradients #compiled #cpu", function()
     assert.matches("rg_random_streams before the kernel, rg_random_resume before this%. %*/", said)
   end)
 
-  it("reports what it lacks", function()
+  it("reports missing kernels and values", function()
     local x = rg.field(rg.f32, 4, { grad = true })
     local k = rg.kernel(function(s) for i in rg.range(4) do x[i] = x[i] * s end end)
     k(2)

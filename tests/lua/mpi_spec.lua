@@ -1,5 +1,5 @@
---- Ranks that mpirun starts do what those of `regolith run` do. Skipped where there is no mpirun,
---- or libregolith-mpi.so was not built.
+--- Ranks that mpirun starts behave like those of `regolith run`. Skipped without mpirun, or if
+--- libregolith-mpi.so was not built.
 local support = require "support"
 
 local function run(ranks, script, environment)

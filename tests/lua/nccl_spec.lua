@@ -1,5 +1,5 @@
---- What ranks on GPUs combine and broadcast by NCCL: on the driver of the tests that executes PTX,
---- with a stand-in for NCCL (tests/cuda/nccl), which says what it is asked.
+--- Reductions and broadcasts of ranks on GPUs by NCCL: on the test driver that executes PTX, with a
+--- stub of NCCL (tests/cuda/nccl) that records its calls.
 local support = require "support"
 
 local driver, run = support.cuda_driver, support.run_gpu_ranks

@@ -93,7 +93,7 @@ end
 describe("a loop that tests whether cells around are active", function()
   for _, tree in ipairs(trees) do
     local name, extents, how, place = tree[1], tree[2], tree[3], tree[4]
-    it("is told: " .. name, function()
+    it("is reported: " .. name, function()
       local x = rg.field(rg.i32)
       place(rg.root):place(x)
       scatter(x, extents)

@@ -1,4 +1,4 @@
---- Fields whose indices start elsewhere than at 0.
+--- Fields whose indices do not start at 0.
 local rg = require "regolith"
 local support = require "support"
 

@@ -140,7 +140,7 @@ describe("an optimiser", function()
     assert.equal(4, x:count())
   end)
 
-  it("stops when the loss hardly falls, or when it is told to", function()
+  it("stops when the loss hardly falls, or on request", function()
     local v, loss, f = bowl()
     local o = D.optim.sgd { params = { v }, lr = 0.25 }
     assert.is_true(#o:minimize(loss, f, { steps = 500, tolerance = 1e-3 }) < 60)
@@ -171,7 +171,7 @@ describe("an optimiser", function()
     assert.matches("after 1 step", failure.message)
   end)
 
-  it("reports what it lacks", function()
+  it("reports missing arguments", function()
     local plain = rg.field(rg.f32, 4)
     assert.matches("did you mean 'adam'", support.failure(function() return rg.optim.adm end).hint)
     assert.matches("needs its parameters", support.failure(rg.optim.adam, {}).message)

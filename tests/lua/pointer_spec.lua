@@ -1,5 +1,5 @@
---- Pointer nodes: cells exist once they are written, loops visit those that exist, the rest reads
---- as zero.
+--- Pointer nodes: cells exist once they are written, loops visit the cells that exist, and reads of
+--- others give zero.
 local support = require "support"
 local rg, sparse = support.rg, support.sparse
 

@@ -1,4 +1,5 @@
---- What programs written for Taichi do, one row each: the body of a kernel, what it returns.
+--- Behaviours that programs written for Taichi rely on, one row each: the body of a kernel, and its
+--- result.
 local support = require "support"
 local rg = support.rg
 

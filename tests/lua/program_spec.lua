@@ -1,6 +1,6 @@
---- Random programs that are Lua and kernel at once: what LuaJIT computes with doubles, kernels
---- compute with i32 and f64. RG_PROGRAMS says how many, RG_PROGRAM_SEED where to start: a failure
---- shows the program.
+--- Random programs that are both Lua and kernels: LuaJIT computes with doubles, kernels with i32
+--- and f64, and the results agree. RG_PROGRAMS is the number of programs, RG_PROGRAM_SEED the first
+--- seed: a failure shows the program.
 local rg = require("regolith").new { default_float = "f64" } -- as Lua has it
 
 -- Park and Miller's numbers: the same on every machine.

@@ -40,7 +40,7 @@ describe("the generator", function()
     end
     local key = mix(mix(12345 + 0x9e3779b97f4a7c15ULL))
     for i = 0, 39 do assert.equal(random.bits(key, i + 0LL, 0LL), x[i]) end
-    -- streams of global loops are counted apart
+    -- streams of global loops are counted separately
     local all = rg.kernel(function()
       for i in rg.range(40):global() do x[i] = rg.random(rg.u64) end
     end)

@@ -1,5 +1,5 @@
---- record_spec.lua - tables of values in kernels: `{pos = p, r = 2}`, `{a, b, c}`. What they give
---- is held against the same text run by Lua.
+--- record_spec.lua - tables of values in kernels: `{pos = p, r = 2}`, `{a, b, c}`. Results are
+--- compared with those of the same text run by Lua.
 local support = require "support"
 local rg = support.rg
 local failure = support.failure

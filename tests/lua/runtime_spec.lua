@@ -1,4 +1,4 @@
---- Runtimes begin, end and live side by side; what they tell of themselves; the module as such.
+--- Runtimes: they start, end and coexist; the information that they give; the module as such.
 local support = require "support"
 local rg, failure = support.rg, support.failure
 
@@ -320,7 +320,7 @@ describe("the module", function()
     return printed
   end
 
-  it("reports failures of launches that nobody waited for, and the program fails", function()
+  it("reports failures of launches that were never waited for, and the program fails", function()
     local build = os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$"
     local begin = [[
       local rg = require "regolith"

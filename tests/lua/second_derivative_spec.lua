@@ -63,7 +63,7 @@ local function assert_body(body, n, input, captures)
 end
 
 describe("a field with a dual of its own", function()
-  it("has it beside its gradient, which has one, too", function()
+  it("has it in addition to its gradient, which has one, too", function()
     local x = rg.field(rg.vec2, 4, { grad = true, dual = true })
     x.grad[1], x.dual[1], x.grad.dual[1] = { 1, 2 }, { 3, 4 }, { 5, 6 }
     assert.equal(1, x.grad[1].x)

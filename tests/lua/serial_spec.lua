@@ -1,5 +1,5 @@
---- Serial loops over elements: their bounds are checked before they run, and what is outside reads
---- zero and is not written.
+--- Serial loops over elements: their bounds are checked before they run; out of bounds, reads give
+--- zero and writes are dropped.
 local support = require "support"
 local rg = support.rg
 

@@ -1,5 +1,4 @@
---- Small loops over elements, which are written out when they are compiled: their bounds, and what
---- leaves them early.
+--- Small loops over elements, which are unrolled: their bounds, and early exits.
 local support = require "support"
 local rg, sparse = support.rg, support.sparse
 

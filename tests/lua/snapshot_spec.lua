@@ -304,7 +304,7 @@ describe("a snapshot", function()
     rg.load(path, { x = x })
   end)
 
-  it("replaces a file as a whole, and leaves nothing beside it", function()
+  it("replaces a file as a whole, and leaves no temporary file", function()
     local x = rg.field(rg.f32, 4)
     rg.save(path, { x = x })
     local before = bytes_of(path)

@@ -2,7 +2,7 @@
 -- test.
 local rg = require "regolith"
 
-describe("a kernel that nobody holds", function()
+describe("a kernel without references", function()
   it("holds neither the fields that it captured nor those that it was launched with", function()
     local alive = setmetatable({}, { __mode = "k" })
     local function once(n)

@@ -1,4 +1,4 @@
---- Numbers that stay the same become constants: the same results, told and counted.
+--- Numbers that stay the same become constants: the same results, with reports and statistics.
 local support = require "support"
 
 -- A runtime whose kernels take constants at their first launch; the options are those of rg.init.
@@ -147,7 +147,7 @@ describe("a number that stays the same #compiled", function()
     assert.is_true(rg.stats().specialised <= 4)
   end)
 
-  it("gives functions of math and powers the same bits, whoever evaluates them", function()
+  it("gives functions of math and powers the same bits, at compile time and at run time", function()
     local names = { "exp", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
       "cosh", "tanh" }
     local lines = { "y[0] = math.atan2(a, b) + math.fmod(a, 0.7 * b)", "for i in rg.range(8) do",

@@ -1,6 +1,6 @@
---- Ranks that do not reach each other's memory, as those of several hosts: RG_LSA_SIZE makes teams
---- of one rank, and of two, on one host. Started by `regolith run` and by mpirun; the latter is
---- skipped where there is none, or where libregolith-mpi.so was not built.
+--- Ranks that cannot access each other's memory, as on several hosts: RG_LSA_SIZE makes teams of
+--- one rank, and of two, on one host. Started by `regolith run` and by mpirun; the latter is
+--- skipped without mpirun, or if libregolith-mpi.so was not built.
 local support = require "support"
 
 local function holds(script, options)

@@ -1,5 +1,5 @@
 -- luacheck: ignore
--- An error that nobody catches shows the user's frames alone, under `luajit` as under `regolith`:
+-- An uncaught error shows the user's frames alone, under `luajit` as under `regolith`:
 -- every wrong call of the module leaves none of ours in the traceback, and points at the caller.
 local support = require "support"
 local rg = support.rg

@@ -1,4 +1,4 @@
---- Trees: declarations, right and wrong ones, their nodes, and how long they live.
+--- Trees: valid and invalid declarations, their nodes, and their lifetimes.
 local support = require "support"
 local rg, failure, sparse = support.rg, support.failure, support.sparse
 

@@ -1,4 +1,5 @@
---- How launches are run is found out among them: nothing runs twice, and nothing else changes.
+--- The way to run launches is found by trials among them: nothing runs twice, and nothing else
+--- changes.
 local ffi = require "ffi"
 local support = require "support"
 local rg, failure = support.rg, support.failure

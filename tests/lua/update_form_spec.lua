@@ -133,7 +133,7 @@ describe("an update whose place calls something", function()
   local helpers = "local function cell(i) local q = i // 5 for _ = 1, 2 do q = q + 1 end \z
     return q % 16 end local function note(i) p[i] = 1 return i % 16 end "
 
-  -- Is the statement one update, with no plain store of the element beside it?
+  -- Is the statement one update, without a separate plain store of the element?
   local function is_update(statement)
     local given = { x = rg.field(rg.i32, 16), s = rg.field(S, 16), v = rg.field(rg.ivec2, 16),
       p = rg.field(rg.i32, n), a = rg.array(rg.i32, 16), rg = rg, math = math, bit = bit }

@@ -1,4 +1,4 @@
---- Updates and reductions: what many iterations add up in one place is exact, whatever their order.
+--- Updates and reductions: sums of many iterations in one place are exact, whatever their order.
 local support = require "support"
 local rg, sparse = support.rg, support.sparse
 
@@ -865,7 +865,7 @@ describe("a counter that iterations take numbers from", function()
     assert.matches("aggregated atomics", k:explain(), 1, true)
   end)
 
-  it("is staged where writes of others decide, each value under a number of its own", function()
+  it("is staged if other iterations write what decides, each value under its own number", function()
     local size = 3000
     local parent, frontier = rg.field(rg.i32, size), rg.field(rg.i32, size)
     local found, twice = rg.field(rg.i32, size), rg.field(rg.f64, size)
