@@ -1,7 +1,7 @@
 /* access.c - loads and stores, and the check of every address.
  *
- * An address is looked up in the live range of the access before it first, so what stays within an
- * allocation costs two comparisons and a look at the shadow bits. */
+ * An address is first compared with the live range of the previous access, so repeated accesses to
+ * one allocation cost two comparisons and a test of the shadow bits. */
 #include "access.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static char *fault(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address
   return NULL;
 }
 
-/* A bit is missing: it may be that the block has no bits yet. */
+/* A bit is missing: perhaps the block has no bits yet. */
 static __attribute__((noinline)) bool look_closer(Warp *warp, const Inst *inst, uint32_t lane,
                                                   uint64_t address, uint32_t size, bool write) {
   static const char why[] = "not all of them were ever written";
@@ -36,11 +36,11 @@ static __attribute__((noinline)) bool look_closer(Warp *warp, const Inst *inst, 
   Slice kernel = warp->grid->function->name;
   fprintf(stderr, "device: %.*s, line %u of its PTX, reads %u bytes at 0x%llx: %s\n",
           (int)kernel.length, kernel.at, inst->line, size, (unsigned long long)address, why);
-  memory_set_written(address, size, true); /* told once */
+  memory_set_written(address, size, true); /* reported once */
   return true;
 }
 
-/* Of 32 bytes: what a warp asks for at once moves once. */
+/* Sectors of 32 bytes: one that a warp's instruction accesses several times is transferred once. */
 static __attribute__((noinline)) void count_sectors(Warp *warp, uint64_t address) {
   uint64_t sector = address >> 5;
   if (warp->sector_time != warp->budget) warp->sector_count = 0;
@@ -140,7 +140,7 @@ char *access_lane(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address,
 }
 
 /* A load puts a value of type M into registers of type R, a store takes it from there. Elements of
- * a vector stand side by side in memory, in places u.places of the frame. */
+ * a vector are adjacent in memory, and at the places u.places in the frame. */
 #define MOVE(M, R) \
   static void load_##M##_##R(Warp *warp, const Inst *inst) { \
     R *d = DST(R, inst->d); \

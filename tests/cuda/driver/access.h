@@ -1,4 +1,4 @@
-/* access.h - what a load or a store runs, by the types in memory and in the register. */
+/* access.h - the functions that execute loads and stores, by types in memory and registers. */
 #ifndef PTX_ACCESS_H
 #define PTX_ACCESS_H
 

@@ -1,4 +1,4 @@
-/* api.h - what the entry points of the driver share: the state behind them, and its lock. Every
+/* api.h - the state that the entry points of the driver share, and its lock. Every
  * entry point takes the lock, so hosts may call from any thread. */
 #ifndef PTX_API_H
 #define PTX_API_H
@@ -15,7 +15,7 @@
 typedef struct Context {
   uint32_t retained; /* of the primary one */
   bool is_primary, is_live;
-  int result; /* an error that lasts */
+  int result; /* a sticky error */
 } Context;
 
 typedef enum WorkKind {
@@ -31,10 +31,10 @@ typedef struct Stream Stream;
 typedef struct Work {
   WorkKind kind;
   uint64_t to, from, size; /* addresses of the host, too */
-  uint32_t value, unit;    /* of a set */
+  uint32_t value, unit;    /* of a memset */
   Grid grid;
-  char *bytes;    /* parameters, or a copy of the host's bytes: the work's own */
-  Stream *stream; /* to wait for, as far as `size` */
+  char *bytes;    /* parameters, or a copy of the host's bytes; owned by the work */
+  Stream *stream; /* to wait for, up to `size` */
   void (*call)(void *);
 } Work;
 
@@ -43,8 +43,8 @@ struct Stream {
     Work *at;
     uint32_t count, room;
   } queue;
-  uint32_t done;   /* of the queue */
-  uint64_t passed; /* before the queue */
+  uint32_t done;   /* items of the queue */
+  uint64_t passed; /* items that have left the queue */
   bool is_open, is_blocking;
   struct Graph *capture;
 };
@@ -66,10 +66,10 @@ void api_unlock(int *unused);
   if (options.trace) fprintf(stderr, "device: " __VA_ARGS__), fputc('\n', stderr)
 bool api_is_open(void);
 
-/* api_context.c: may work be done? 0, or what to answer. */
+/* api_context.c: may the call do its work? 0, or the result to return. */
 int api_ready(void);
 Context *api_context(void);
-int api_lose(int result); /* an error that lasts, of the current context */
+int api_lose(int result); /* makes it the sticky error of the current context */
 #define READY() \
   do { \
     int ready_ = api_ready(); \
@@ -79,13 +79,13 @@ int api_lose(int result); /* an error that lasts, of the current context */
 /* api_stream.c */
 int stream_add(void *handle, Work work); /* takes work.bytes */
 int stream_drain(Stream *stream);
-int stream_wait(Stream *stream, uint64_t end); /* until it has done so many since it was made */
+int stream_wait(Stream *stream, uint64_t end); /* until `end` items since its creation are done */
 uint64_t stream_length(const Stream *stream);
 void stream_end_capture(const struct Graph *graph);
 int stream_drain_all(void);
-void stream_end_all(void);       /* what is queued is never done; streams are gone */
-bool stream_is_capturing(void);  /* any */
-Stream *stream_of(void *handle); /* NULL: the default one; no such: NULL, and an error in it */
+void stream_end_all(void);       /* drops queued work, and destroys all streams */
+bool stream_is_capturing(void);  /* any of them */
+Stream *stream_of(void *handle); /* 0 to 2: the default one */
 bool stream_is_known(void *handle);
 void work_free(Work *work);
 Work work_copy(const Work *work);
@@ -96,11 +96,11 @@ void event_time_passes(uint64_t instructions);
 
 /* api_memory.c */
 bool api_is_pinned(const void *host, uint64_t size);
-void api_forget_shown(void); /* what hosts have registered goes with the context */
-bool api_memory_fails(void); /* this call asks for memory and is to get none */
+void api_forget_shown(void); /* unregisters host memory, as the context ends */
+bool api_memory_fails(void); /* must this allocation fail? */
 
 /* api_module.c */
 Module *api_load(const void *image, unsigned count, const int *names, void **values, int *result);
-void api_report(void); /* what each kernel did, at exit */
+void api_report(void); /* statistics of each kernel, at exit */
 
 #endif

@@ -1,4 +1,4 @@
-/* api_address.c - entry points by their plain names, in the newest version that there is. */
+/* api_address.c - looks up entry points by name, in their newest version. */
 #include "api.h"
 
 #include <dlfcn.h>

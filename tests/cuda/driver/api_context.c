@@ -1,5 +1,5 @@
-/* api_context.c - contexts and whose turn it is. An error of a kernel stays with its context: all
- * that is asked of it answers that error, until the context is gone (PTX_LOST: for ever). */
+/* api_context.c - contexts, and which one is current. An error of a kernel is sticky: every later
+ * call in its context returns that error, until the context is destroyed (PTX_LOST: for ever). */
 #include "api.h"
 
 #include <stdlib.h>
@@ -43,8 +43,8 @@ EXPORT int cuDevicePrimaryCtxRetain(Context **context, int device) {
   return CUDA_SUCCESS;
 }
 
-/* Its streams, memory and modules go with a context. (Of modules, only their frames and variables
- * would matter: addresses are never used again.) */
+/* Streams, memory and modules are destroyed with their context. (Of modules, only frames and
+ * variables would matter: addresses are never reused.) */
 static void end(Context *context) {
   if (!context->result) stream_drain_all();
   stream_end_all();
@@ -95,7 +95,7 @@ EXPORT int cuCtxCreate_v2(Context **context, unsigned flags, int device) {
 EXPORT int cuCtxDestroy_v2(Context *context) {
   ENTER("destroy a context");
   if (!context || context->is_primary || !context->is_live) return CUDA_ERROR_INVALID_CONTEXT;
-  end(context); /* the struct stays: others may have it on their stacks */
+  end(context); /* the struct stays: other threads may have it on their stacks */
   if (api_context() == context) depth--;
   return CUDA_SUCCESS;
 }
@@ -135,7 +135,7 @@ EXPORT int cuCtxSynchronize(void) {
   if (stream_is_capturing()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   return stream_drain_all();
 }
-/* The stack of a thread is the one limit that this device keeps. */
+/* The stack of a thread is the only limit that this device enforces. */
 enum { LIMIT_STACK_SIZE = 0, USUAL_STACK = 1024 };
 EXPORT int cuCtxSetLimit(int limit, size_t value) {
   ENTER("limit %d is %zu", limit, value);

@@ -1,4 +1,4 @@
-/* api_device.c - the driver itself and what its device is like. */
+/* api_device.c - the driver itself, and the attributes of its device. */
 #include "api.h"
 
 #include <pthread.h>

@@ -1,12 +1,12 @@
-/* api_event.c - events: a place in a stream, reached when all before it is done. Time passes with
- * the instructions of launches. */
+/* api_event.c - events: a position in a stream, reached when all work before it has finished. Time
+ * advances with the instructions of launches. */
 #include "api.h"
 
 #include <stdlib.h>
 
 typedef struct Event {
   Stream *stream;   /* of the last record */
-  uint64_t at;      /* how long the stream was then, this record counted */
+  uint64_t at;      /* the length of the stream then, with this record */
   uint64_t reached; /* the time */
   struct Graph *capture;
   bool is_open, is_recorded;
@@ -15,7 +15,7 @@ typedef struct Event {
 static uint64_t time_so_far = 1;
 void event_time_passes(uint64_t instructions) { time_so_far += instructions; }
 
-/* Work that runs in the event's place. The struct outlives its destruction: it may be queued. */
+/* Work that runs at the event's position. The struct outlives its destruction: it may be queued. */
 static void reach(void *event) { ((Event *)event)->reached = time_so_far; }
 
 static bool is_reached(const Event *event) {
@@ -56,7 +56,7 @@ EXPORT int cuEventQuery(Event *event) {
   if (!event || !event->is_open) return CUDA_ERROR_INVALID_HANDLE;
   if (is_reached(event)) return CUDA_SUCCESS;
   int result = stream_wait(event->stream, event->stream->passed + event->stream->done + 1);
-  return result ? result : CUDA_ERROR_NOT_READY; /* whoever polls gets there */
+  return result ? result : CUDA_ERROR_NOT_READY; /* polling makes progress */
 }
 EXPORT int cuEventSynchronize(Event *event) {
   ENTER("wait for an event");
@@ -74,7 +74,7 @@ EXPORT int cuEventElapsedTime(float *milliseconds, Event *from, Event *to) {
   *milliseconds = (float)((double)(to->reached - from->reached) * 1e-6);
   return CUDA_SUCCESS;
 }
-/* A stream that waits for one that is captured is captured with it. */
+/* A stream that waits for a captured stream is captured, too. */
 EXPORT int cuStreamWaitEvent(void *stream, Event *event, unsigned flags) {
   ENTER("a stream waits for an event");
   READY();

@@ -1,5 +1,5 @@
-/* api_graph.c - graphs: what streams were asked to do between the start and the end of a capture,
- * in that order, to be asked for again. */
+/* api_graph.c - graphs: the work that streams received between the start and the end of a capture,
+ * in order, which can be launched again. */
 #include "api.h"
 
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static bool are_alike(const Work *a, const Work *b) {
   return a->kind == b->kind && (a->kind != WORK_LAUNCH || a->grid.function == b->grid.function) &&
          (a->kind == WORK_LAUNCH || a->size == b->size);
 }
-/* Other parameters, grids and addresses; not other nodes. */
+/* Changes parameters, grids and addresses, but not the nodes. */
 EXPORT int cuGraphExecUpdate(GraphExec *exec, const Graph *graph, void **node, int *how) {
   ENTER("update a graph");
   READY();

@@ -1,4 +1,4 @@
-/* api_launch.c - a launch, checked as the driver checks it, goes into its stream. */
+/* api_launch.c - a launch is checked as the driver checks it, then queued on its stream. */
 #include "api.h"
 
 #include <stdlib.h>

@@ -123,7 +123,7 @@ EXPORT int cuMemFreeHost(void *host) {
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* The driver looks at the device's side of a copy when it is asked. */
+/* The driver checks the device's side of a copy at the call. */
 static int add(void *stream, Work work, bool waits) {
   int ready = api_ready();
   bool device_to = work.kind != WORK_TO_HOST,
@@ -142,7 +142,7 @@ static int add(void *stream, Work work, bool waits) {
   return stream_drain(stream_of(stream));
 }
 
-/* Memory that is not pinned is read before the call returns, and is there when it returns. */
+/* Memory that is not pinned is read, or has been written, before the call returns. */
 static int to_device(uint64_t to, const void *from, size_t size, void *stream) {
   Work work = {.kind = WORK_TO_DEVICE, .to = to, .from = (uintptr_t)from, .size = size};
   if (!from && size) return CUDA_ERROR_INVALID_VALUE;

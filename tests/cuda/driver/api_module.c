@@ -1,5 +1,5 @@
-/* api_module.c - modules from PTX, or from what the linker below makes of PTX: a header, then the
- * PTX. */
+/* api_module.c - modules from PTX, or from an image that the linker below makes of PTX: a header,
+ * then the PTX. */
 #include "api.h"
 #include "assemble.h"
 
@@ -16,7 +16,7 @@ static struct {
 
 enum { OPTION_INFO_LOG = 3, OPTION_INFO_BYTES, OPTION_ERROR_LOG, OPTION_ERROR_BYTES };
 
-/* The log that the caller brought, as far as it has room. */
+/* The caller's log buffer, as far as it has space. */
 static void tell(const char *text, unsigned count, const int *names, void **values) {
   char *log = NULL;
   size_t room = 0;
@@ -27,7 +27,7 @@ static void tell(const char *text, unsigned count, const int *names, void **valu
   if (log && room) snprintf(log, room, "%s", text);
 }
 
-/* The newest PTX that a driver knows: 11.x knows 7.x, 12.x knows 8.x. */
+/* The newest PTX that a driver supports: 11.x supports 7.x, 12.x supports 8.x. */
 static int newest_ptx(void) {
   int major = (int)(options.version / 1000), minor = (int)(options.version % 1000 / 10);
   return major >= 11 ? (major - 4) * 10 + minor : 63 + minor;
@@ -44,7 +44,7 @@ static int check_target(const Module *module, char *log, size_t room) {
   return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
-/* As the assembler refuses it. */
+/* Rejects what the assembler rejects. */
 static int check_sizes(const Module *module, char *log, size_t room) {
   enum { MOST_SHARED = 49152, MOST_PARAMETERS = 4096 };
   for (uint32_t i = 0; i < module->functions.count; i++) {
@@ -75,7 +75,7 @@ static void save(const char *text, size_t length) {
     fclose(file);
     return;
   }
-  snprintf(made, sizeof made, "%s.%d", path, (int)getpid()); /* whole, once it has its name */
+  snprintf(made, sizeof made, "%s.%d", path, (int)getpid()); /* complete once it is renamed */
   if (!(file = fopen(made, "w"))) return;
   fwrite(text, 1, length, file);
   fclose(file);
@@ -151,7 +151,7 @@ static void report(const Module *module) {
             (unsigned long long)function->sectors);
   }
 }
-/* For tests, beside the driver's own names: exec.h says what is counted. Waits for nothing. */
+/* For tests, in addition to the driver's functions: exec.h says what is counted. Does not wait. */
 EXPORT void ptxCounts(Counts *counts) {
   *counts = grid_counts;
   grid_counts = (Counts){0};
@@ -196,14 +196,14 @@ EXPORT int cuModuleGetGlobal_v2(uint64_t *address, size_t *size, Module *module,
   return CUDA_SUCCESS;
 }
 
-/* What it calls may name any of the module's. */
+/* The functions that it calls may name any variable of the module. */
 static uint32_t shared_bytes(const Function *function) {
   const Assembled *made = assembled(function);
   if (made) return (uint32_t)made->shared_bytes;
   return function->calls ? function->module->shared_bytes : function->shared_bytes;
 }
 
-/* CUfunction_attribute. Registers are the assembler's choice: without one they are not known. */
+/* CUfunction_attribute. The number of registers is only known if an assembler was run. */
 EXPORT int cuFuncGetAttribute(int *value, int attribute, const Function *function) {
   ENTER("attribute %d of a function", attribute);
   READY();

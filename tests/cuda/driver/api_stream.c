@@ -1,6 +1,6 @@
-/* api_stream.c - streams are queues: what is put there is done when somebody waits for it, and some
- * of it earlier, as the seed has it. So a host that does not wait where it must sees old bytes, and
- * one that changes a pinned buffer too early sends the wrong ones. */
+/* api_stream.c - streams are queues: work is executed when a call waits for it, and some of it
+ * earlier, depending on the seed. So a host that does not wait where it must sees old bytes, and
+ * one that changes a pinned buffer too early sends wrong ones. */
 #include "api.h"
 
 #include <stdlib.h>
@@ -107,7 +107,7 @@ int stream_add(void *handle, Work work) {
   if (random_next(&random_state) % 4) return CUDA_SUCCESS;
   uint32_t other = (uint32_t)(random_next(&random_state) % streams.count);
   if (streams.at[other]->queue.count > streams.at[other]->done) run_next(streams.at[other]);
-  return CUDA_SUCCESS; /* an error shows when somebody asks */
+  return CUDA_SUCCESS; /* an error is reported by the next call that waits */
 }
 
 EXPORT int cuStreamCreate(Stream **stream, unsigned flags) {
@@ -124,7 +124,7 @@ EXPORT int cuStreamCreate(Stream **stream, unsigned flags) {
 EXPORT int cuStreamCreateWithPriority(Stream **stream, unsigned flags, int priority) {
   return cuStreamCreate(stream, flags);
 }
-/* What is queued is still done. */
+/* Queued work is still executed. */
 EXPORT int cuStreamDestroy_v2(Stream *stream) {
   ENTER("destroy a stream");
   if ((uintptr_t)stream <= 2 || !stream_is_known(stream)) return CUDA_ERROR_INVALID_HANDLE;
@@ -152,7 +152,7 @@ EXPORT int cuStreamQuery(void *handle) {
   READY();
   if (!stream_is_known(handle)) return CUDA_ERROR_INVALID_HANDLE;
   Stream *stream = stream_of(handle);
-  if (stream->queue.count > stream->done) { /* whoever polls gets there */
+  if (stream->queue.count > stream->done) { /* polling makes progress */
     int result = run_next(stream);
     return result ? result : CUDA_ERROR_NOT_READY;
   }

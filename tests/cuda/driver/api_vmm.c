@@ -1,4 +1,4 @@
-/* api_vmm.c - the driver's names for memory_map.c. */
+/* api_vmm.c - the driver's entry points to memory_map.c. */
 #include "api.h"
 
 typedef struct Location {

@@ -1,5 +1,5 @@
-/* assemble.c - what NVIDIA's assembler makes of a module, where somebody asks and it is found: the
- * registers and the memory of each entry, which nothing else here knows. */
+/* assemble.c - runs NVIDIA's assembler on a module, on request and if it is installed: it
+ * reports the registers and memory of each entry, which this driver cannot determine. */
 #include "assemble.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* assemble.h - what NVIDIA's assembler makes of an entry. */
+/* assemble.h - the assembler's report of an entry. */
 #ifndef PTX_ASSEMBLE_H
 #define PTX_ASSEMBLE_H
 
@@ -8,7 +8,7 @@ struct Assembled {
   int registers, local_bytes, shared_bytes;
 };
 
-/* NULL: PTX_ASSEMBLE does not ask for it, there is none, or it refuses the module. */
+/* NULL: PTX_ASSEMBLE is not set, there is no assembler, or it rejects the module. */
 const Assembled *assembled(const Function *function);
 
 #endif

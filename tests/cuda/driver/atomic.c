@@ -1,5 +1,5 @@
 /* atomic.c - atom and red. An instruction of the interpreter is indivisible, so an update is a load
- * and a store; which lane comes first is the scheduler's to choose. */
+ * and a store; the scheduler chooses the order of the lanes. */
 #include "flow.h"
 #include "half.h"
 #include "result.h"
@@ -12,7 +12,7 @@ typedef int64_t s64;
 typedef float f32;
 typedef double f64;
 
-/* The next lane of `left`, from `start` on around the warp. */
+/* The next lane of `left`, cyclically from `start` on. */
 static uint32_t next_lane(uint32_t left, uint32_t start) {
   uint32_t turned = start ? left >> start | left << (LANES - start) : left;
   return ((uint32_t)__builtin_ctz(turned) + start) % LANES;

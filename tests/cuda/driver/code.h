@@ -1,11 +1,11 @@
-/* code.h - a module of PTX, read: its functions as arrays of decoded instructions.
+/* code.h - a module of PTX after parsing: its functions as arrays of decoded instructions.
  *
  * A register is an array of 32 values, one per lane, in a frame (exec.h); a constant is such an
  * array in its function. An operand is a *place*: the byte offset of that array, with
- * PLACE_CONSTANT for constants. So an instruction does not care which of the two it reads.
+ * PLACE_CONSTANT for constants. So an instruction need not distinguish the two.
  *
  * Local memory of a lane is a stack of frames. A frame of a function, from its lowest byte:
- *     what it was given | what it gives back | its .local variables | .param of its calls
+ *     its arguments | its results | its .local variables | .param of its calls
  * so that a .param of a device function is an address like any other. */
 #ifndef PTX_CODE_H
 #define PTX_CODE_H
@@ -26,11 +26,11 @@ typedef enum Space {
   SPACE_GLOBAL,
   SPACE_SHARED,
   SPACE_LOCAL,
-  SPACE_PARAM, /* of an entry: the bytes given to the launch */
+  SPACE_PARAM, /* of an entry: the parameters of the launch */
   SPACE_FRAME, /* a .param of a device function: an offset in its frame */
 } Space;
 
-typedef struct Call { /* what goes where in the lane's stack */
+typedef struct Call { /* the copies that it makes in the lane's stack */
   struct Move {
     uint32_t from, to, size;
   } *moves;
@@ -47,7 +47,7 @@ struct Inst {
   uint32_t line;
   uint8_t space, size_bytes, count, negated;
   bool is_call, owns_places;
-  int64_t offset; /* of an address; or a number of the instruction's own */
+  int64_t offset; /* of an address; or a number that the instruction interprets */
   union {
     const Inst *target;
     uint32_t label;
@@ -76,7 +76,7 @@ struct Function {
   uint32_t variable_bytes; /* of its .local variables */
   uint32_t shared_bytes;   /* of variables that it names */
   bool calls;
-  struct Frame *idle; /* frames to use again */
+  struct Frame *idle; /* frames for reuse */
   uint64_t launches, warp_instructions, thread_instructions, bytes_read, bytes_written, sectors;
 };
 
@@ -86,7 +86,7 @@ typedef struct Variable {
   uint64_t address, size; /* a device address; an offset in shared memory */
   uint32_t align;
   bool is_extern;
-  const Function *named_by; /* the last that did */
+  const Function *named_by; /* the last one that named it */
 } Variable;
 
 struct Module {
@@ -102,12 +102,12 @@ struct Module {
   Names function_names, variable_names;
   uint32_t shared_bytes;
   int target, version;  /* 80; 70 for 7.0 */
-  int most_registers;   /* of the assembler's; 0: as many as it likes */
-  Assembled *assembled; /* by function; NULL: nobody has asked */
+  int most_registers;   /* limit for the assembler; 0: none */
+  Assembled *assembled; /* by function; NULL: not requested */
   uint32_t id;
 };
 
-/* Reads `text` (copied). NULL with one sentence in `log`. Variables get device memory from
+/* Reads `text` (copied). NULL with a message in `log`. Variables get device memory from
  * memory.h. */
 Module *module_read(const char *text, size_t length, char *log, size_t log_size);
 void module_destroy(Module *module);

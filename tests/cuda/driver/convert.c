@@ -1,5 +1,5 @@
 /* convert.c - cvt. The usual pairs have a loop of their own; all others go through long double,
- * which holds every number of every type exactly, so that one rounding is all there is.
+ * which holds every number of every type exactly, so that only one rounding occurs.
  * (Where long double has 53 bits, 64-bit integers to floats are only right in the usual pairs.) */
 #include "convert.h"
 
@@ -85,7 +85,7 @@ static long double read(const Convert *convert, const Warp *warp, const Inst *in
   }
 }
 
-/* A NaN is 0, or the top bit where 64-bit types are about, as the manual says. */
+/* A NaN becomes 0, or the top bit if a 64-bit type is involved, as the manual says. */
 static uint64_t integer_of(const Convert *convert, long double value) {
   uint32_t width = convert->to.bytes * 8u;
   if (value != value)

@@ -1,4 +1,4 @@
-/* convert.h - cvt: what runs for a pair of types. */
+/* convert.h - cvt: the function for a pair of types. */
 #ifndef PTX_CONVERT_H
 #define PTX_CONVERT_H
 
@@ -17,7 +17,7 @@ typedef struct Convert {
   bool saturates, flushes;
 } Convert;
 
-/* Sets inst->run, and what it needs. */
+/* Sets inst->run and its operands. */
 void convert_encode(Inst *inst, const Convert *convert);
 
 #endif

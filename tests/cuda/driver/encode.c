@@ -1,5 +1,5 @@
-/* encode.c - an opcode and its operands become an instruction: what computes is found in the tables
- * of ops.h, the rest is here. */
+/* encode.c - turns an opcode and its operands into an instruction: arithmetic is looked up in the
+ * tables of ops.h, the rest is here. */
 #include <fenv.h>
 #include <stdlib.h>
 
@@ -58,7 +58,7 @@ static void add_offset(Warp *warp, const Inst *inst) {
   const u64 *a = SRC(u64, inst->a);
   EACH_LANE(d[l] = a[l] + offset);
 }
-/* mov of a name of the frame: d = where the frame is + offset. */
+/* mov of a variable of the frame: d = address of the frame + offset. */
 static void add_frame(Warp *warp, const Inst *inst) {
   u64 *d = DST(u64, inst->d), offset = (u64)inst->offset + warp->frame->local_base;
   EACH_LANE(d[l] = offset);

@@ -1,5 +1,5 @@
 /* encode_call.c - `call (results), function, (arguments), prototype;`: which bytes of the caller's
- * frame go to which of the callee's, and back. */
+ * frame are copied to the callee's, and back. */
 #include <stdlib.h>
 
 #include "flow.h"
@@ -26,8 +26,9 @@ static void read_names(Reader *reader, Moves *moves) {
   read_expect(reader, ")");
 }
 
-/* Without a function to look at (a call of a pointer) the layout is that of the caller's variables,
- * aligned as they say: read.c lays out parameters likewise. `to` comes in as that alignment. */
+/* If the function is unknown (a call through a pointer), the layout is that of the caller's
+ * variables, with their alignment: read.c lays out parameters likewise. On entry, `to` is that
+ * alignment. */
 static void lay_out(Reader *reader, const Param *params, uint32_t count, Moves *moves,
                     uint32_t first, const char *what) {
   uint32_t offset = 0, have = moves->count - first;
@@ -61,7 +62,7 @@ void encode_call(Reader *reader, Inst *inst) {
     read_fail(reader, "Unknown symbol '%.*s'", (int)target.length, target.at);
   if (read_accept(reader, ",") && read_is(reader, "(")) {
     read_names(reader, &moves);
-    if (read_accept(reader, ",")) read_word(reader); /* the prototype says what the names say */
+    if (read_accept(reader, ",")) read_word(reader); /* the prototype repeats the names' types */
   } else if (!read_is(reader, ";")) {
     read_word(reader);
   }
@@ -73,7 +74,7 @@ void encode_call(Reader *reader, Inst *inst) {
   for (uint32_t i = 0; i < results.count; i++) PUSH(moves, results.at[i]);
   lay_out(reader, function ? function->results : NULL, function ? function->result_count : 0,
           &moves, call->argument_count, "results");
-  for (uint32_t i = call->argument_count; i < moves.count; i++) { /* a result comes back */
+  for (uint32_t i = call->argument_count; i < moves.count; i++) { /* results are copied back */
     uint32_t from = moves.at[i].to;
     moves.at[i].to = moves.at[i].from;
     moves.at[i].from = from;

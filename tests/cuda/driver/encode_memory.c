@@ -1,5 +1,5 @@
-/* encode_memory.c - loads, stores, updates. Order and caches ask nothing of an interpreter that
- * runs one instruction at a time. */
+/* encode_memory.c - loads, stores, updates. Memory order and cache hints have no effect in an
+ * interpreter that runs one instruction at a time. */
 #include <stdlib.h>
 
 #include "access.h"
@@ -44,7 +44,7 @@ static void encode_move(Reader *reader, const Parts *parts, Operand *value, Oper
   inst->run = is_store ? access->store_all : access->load_all;
 }
 
-/* atom.global.relaxed.gpu.add.u64 d, [a], b: the update is the part that atomic.c knows. */
+/* atom.global.relaxed.gpu.add.u64 d, [a], b: atomic.c looks up the update. */
 static void encode_atomic(Reader *reader, const Parts *parts, Operand *operands, uint32_t count,
                           Inst *inst) {
   Type type = parts_type(parts, 0);

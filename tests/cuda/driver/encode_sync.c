@@ -1,4 +1,4 @@
-/* encode_sync.c - barriers, shuffles, votes and their like. */
+/* encode_sync.c - barriers, shuffles, votes and similar instructions. */
 #include <stdlib.h>
 
 #include "flow.h"

@@ -1,14 +1,14 @@
-/* exec.h - a launch at work: warps of 32 lanes that may take different ways.
+/* exec.h - the execution of a launch: warps of 32 lanes that may diverge.
  *
- *     grid -- blocks, some of them resident -- warps -- groups of lanes that are at one place
+ *     grid -- blocks, some of them resident -- warps -- groups of lanes at one instruction
  *
  * A warp runs one group at a time: `pc`, `mask` and `frame` are that group's; the others are
- * parked. A group splits where its lanes branch apart, and joins another at the same place in the
- * same frame: the deepest call goes first, in it the lowest place, so lanes meet again where their
- * ways do. Some slices are given to each group in turn, so a lane that spins cannot starve the one
- * it waits for.
+ * parked. A group splits where its lanes diverge, and joins another group at the same instruction
+ * in the same frame: the group in the deepest call runs first, and among those the one at the
+ * lowest instruction, so lanes reconverge where their paths join. Some time slices go to each group
+ * in turn, so a spinning lane cannot starve the one that it waits for.
  *
- * A frame is one call by one group: registers for 32 lanes, of which those of the group count. */
+ * A frame is one call by one group: registers for 32 lanes, of which only the group's are used. */
 #ifndef PTX_EXEC_H
 #define PTX_EXEC_H
 
@@ -37,8 +37,8 @@ struct Frame {
 
 typedef enum GroupState {
   GROUP_READY,
-  GROUP_SYNC,     /* waits at its instruction for other lanes of the warp to come there */
-  GROUP_SYNC_ANY, /* at bar.warp.sync: they may come to another one */
+  GROUP_SYNC,     /* waits for other lanes of the warp to reach its instruction */
+  GROUP_SYNC_ANY, /* at bar.warp.sync: they may reach another one */
   GROUP_PAUSED,   /* at nanosleep */
   GROUP_BARRIER,  /* waits for other warps of its block */
 } GroupState;
@@ -94,20 +94,20 @@ struct Warp {
   uint32_t sector_count;
   uint32_t turn, slices, idle_slices;
   uint64_t wakes; /* the time of the grid until which it sleeps */
-  bool is_turn;   /* this slice is the group's, whoever else could go */
+  bool is_turn;   /* this slice is the group's, even if others are ready */
 };
 
 /* warp.c */
 void warp_start(Warp *warp, Grid *grid, Block *block, uint32_t number, uint32_t threads);
-/* Runs up to so many instructions. False when it can do nothing: it has ended, or waits. */
+/* Runs up to so many instructions. False if it cannot: it has ended, or waits. */
 bool warp_run(Warp *warp, int64_t budget);
 void warp_set_mask(Warp *warp, uint32_t mask);
-/* The current group goes to `pc`; with others about, it may be their turn. */
+/* The current group jumps to `pc`; another group may run next. */
 void warp_go(Warp *warp, const Inst *pc);
-/* Part of the current group, `mask`, goes to `pc`; the rest goes on. */
+/* The lanes `mask` of the current group jump to `pc`; the others continue. */
 void warp_split(Warp *warp, uint32_t mask, const Inst *pc);
 void warp_park(Warp *warp, GroupState state, const Inst *pc, uint32_t number);
-/* The current group sleeps. False: so do all others. */
+/* The current group sleeps. False if all others sleep, too. */
 bool warp_pause(Warp *warp);
 void warp_enter(Warp *warp, Frame *frame, const Inst *pc); /* the current group does */
 void warp_end_lanes(Warp *warp, uint32_t mask);
@@ -121,9 +121,9 @@ void frame_leave(Frame *frame, uint32_t mask);
 void warp_fault(Warp *warp, const Inst *inst, int result, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* What launches did since it was last asked: how many, instructions of warps and of threads, bytes
- * of global memory, and its sectors (32 bytes; each counts once per instruction of a warp; 0 unless
- * PTX_COUNT is set); and copies and fills beside them. */
+/* Statistics of launches since the last call: their number, instructions of warps and of threads,
+ * bytes of global memory, and its sectors (32 bytes; each counts once per instruction of a warp; 0
+ * unless PTX_COUNT is set); and copies and fills. */
 typedef struct Counts {
   uint64_t launches, warp_instructions, thread_instructions, bytes_read, bytes_written, sectors;
   uint64_t copies, copied_bytes;
@@ -138,7 +138,7 @@ uint64_t random_next(uint64_t *state);
 void block_arrive(Warp *warp, uint32_t number);
 void block_check_barriers(Block *block);
 
-/* access.c: the host's address of what a lane names, or NULL after a fault. */
+/* access.c: the host's address for a lane's address, or NULL after a fault. */
 char *access_lane(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address, uint32_t size,
                   bool write);
 
@@ -150,8 +150,8 @@ char *access_lane(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address,
 #else
 #define LANES_APART _Pragma("GCC ivdep")
 #endif
-/* One statement for each lane `l` of the group. The same lane of two registers is the same byte or
- * far away: LANES_APART says so. */
+/* One statement for each lane `l` of the group. The same lane of two registers is either the same
+ * byte or far away, which LANES_APART states. */
 #define EACH_LANE(...) \
   do { \
     if (warp->mask == UINT32_MAX) { \

@@ -34,8 +34,8 @@ static void copy_moves(Warp *warp, const Call *call, uint32_t from, uint32_t to,
   }
 }
 
-/* The driver gives a thread the stack that a graph of calls needs; where calls go round, it cannot
- * know, and gives what the context's limit says. A call costs some of it whatever it keeps. */
+/* The driver gives each thread the stack that its call graph needs; with recursion that is unknown,
+ * and the context's limit is used. Each call takes a minimum of it, even if it stores nothing. */
 static bool has_stack(const Frame *caller, const Function *function) {
   enum { CALL_BYTES = 32 };
   uint32_t bytes = caller->local_base + caller->function->local_bytes + function->local_bytes;
@@ -49,7 +49,7 @@ static bool has_stack(const Frame *caller, const Function *function) {
 void flow_call(Warp *warp, const Inst *inst) {
   const Call *call = inst->u.call;
   const Function *function = call->function;
-  if (!function) { /* those who call the same function go first; the others try again */
+  if (!function) { /* lanes that call the same function go first; the others repeat the call */
     const uint64_t *target = SRC(uint64_t, call->place);
     uint64_t address = target[__builtin_ctz(warp->mask)];
     uint32_t same = 0;
@@ -109,10 +109,10 @@ void flow_trap(Warp *warp, const Inst *inst) {
 
 void flow_nothing(Warp *warp, const Inst *inst) {}
 
-/* nanosleep: other groups of the warp go first, until its next slice. When all of them sleep, the
- * warp does: its time is counted in instructions of the grid. */
+/* nanosleep: other groups of the warp run first, until its next slice. If all of them sleep, so
+ * does the warp; its time is measured in instructions of the grid. */
 void flow_pause(Warp *warp, const Inst *inst) {
-  enum { INSTRUCTIONS = 200 }; /* in a nanosecond, of all warps: many wait for few */
+  enum { INSTRUCTIONS = 200 }; /* of all warps, per nanosecond */
   uint64_t time = SRC(uint32_t, inst->a)[__builtin_ctz(warp->mask)];
   if (warp_pause(warp)) return;
   warp->budget = 0;

@@ -1,5 +1,5 @@
-/* flow.h - the instructions that decide where lanes go, and those by which they meet. encode.c sets
- * them; each says which fields of the instruction it reads. */
+/* flow.h - instructions for control flow and synchronisation. encode.c selects them; each comment
+ * lists the fields of the instruction that it reads. */
 #ifndef PTX_FLOW_H
 #define PTX_FLOW_H
 

@@ -1,6 +1,6 @@
 /* grid.c - a launch: some of its blocks are resident, and a seeded choice says which of their warps
  * runs next and for how long. Any slice may end after any instruction, so at any access to memory.
- * A launch in which nobody can go on has timed out. */
+ * A launch in which no warp can continue has timed out. */
 #include "exec.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ Counts grid_counts;
 static struct {
   Warp **at;
   uint32_t count, room;
-} idle; /* warps to use again: their stacks stay */
+} idle; /* warps for reuse: they keep their stacks */
 
 static Warp *warp_take(void) {
   if (idle.count) return idle.at[--idle.count];
@@ -93,14 +93,14 @@ static void drop_ended(Grid *grid, Resident *resident) {
   }
 }
 
-/* The next warp that can do something runs. NULL when there is none. */
+/* The next warp that can run, or NULL. */
 static Warp *run_some(Grid *grid, Resident *resident, uint64_t *instructions) {
   uint64_t choice = random_next(&grid->random);
   uint32_t first = (uint32_t)((choice >> 32) * resident->warp_count >> 32);
   bool is_alone = resident->warp_count == 1 && resident->blocks[0]->live_threads == 1;
   int64_t slice =
       is_alone ? 100000 : 1 + (int64_t)((choice & 0xffffffff) * 2 * (uint64_t)options.slice >> 32);
-  for (uint32_t pass = 0; pass < 2; pass++) /* those that sleep only when all others wait */
+  for (uint32_t pass = 0; pass < 2; pass++) /* sleeping warps run only if all others wait */
     for (uint32_t i = 0; i < resident->warp_count; i++) {
       Warp *warp = resident->warps[(first + i) % resident->warp_count];
       uint64_t before = warp->warp_instructions;

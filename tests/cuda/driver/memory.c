@@ -1,8 +1,8 @@
 /* memory.c - the two maps, live ranges, plain allocations, shadow bits.
  *
  * Of the device's addresses, the first are for plain allocations and the others for reservations
- * (memory_map.c). A plain allocation gets addresses that nobody had before, and a gap
- * on both sides: whoever goes on past its end, or uses it after it is freed, is found. */
+ * (memory_map.c). A plain allocation gets addresses that were never used before, and a
+ * gap on both sides, so accesses past its end, or after it is freed, are detected. */
 #include "memory.h"
 #include "memory_parts.h"
 

@@ -1,14 +1,14 @@
-/* memory.h - the memory of the device. Its addresses are a range of the process where nothing can
- * be read or written, so that a host that follows a device pointer ends at once, as on a machine
- * with a GPU; the bytes are those of a memfd, mapped a fixed distance away.
+/* memory.h - the memory of the device. Its addresses are a range of the process that cannot be read
+ * or written, so a host that dereferences a device pointer crashes, as on a machine with a GPU;
+ * the bytes are those of a memfd, mapped at a fixed distance.
  *
- * A live range is an allocation, or what is mapped of a reservation. Each byte has a shadow bit:
- * was it ever written? A block of 64 KiB has a state before its bits count, so that large memory
- * that is only cleared costs next to nothing:
+ * A live range is an allocation, or a mapped part of a reservation. Each byte has a shadow bit:
+ * was it ever written? A block of 64 KiB has a state, and its bits are used only in the last one,
+ * so that large memory that is only cleared costs next to nothing:
  *
  *     FRESH (nothing written, all zero) --clear--> CLEARED (all written, all zero)
  *       |                                            |
- *       +------------------ settle --------> SETTLED: the bits say it */
+ *       +------------------ settle --------> SETTLED: the bits are used */
 #ifndef PTX_MEMORY_H
 #define PTX_MEMORY_H
 
@@ -41,13 +41,13 @@ extern Memory memory;
 
 bool memory_open(void);
 
-/* Plain allocations. 0 when there is not enough. */
+/* Plain allocations. 0 if there is not enough memory. */
 uint64_t memory_allocate(uint64_t size);
 bool memory_free(uint64_t address); /* false: no such allocation */
 void memory_free_all(void);         /* and mappings and reservations */
 
-/* Virtual memory management: handles and ranges as the driver's cuMem* know them. Each answers
- * with a CUresult. */
+/* Virtual memory management: handles and ranges of the driver's cuMem* functions. Each returns a
+ * CUresult. */
 int memory_reserve(uint64_t *address, uint64_t size, uint64_t align);
 int memory_unreserve(uint64_t address, uint64_t size);
 int memory_create(uint64_t *handle, uint64_t size, bool is_shareable);
@@ -59,17 +59,17 @@ int memory_map(uint64_t address, uint64_t size, uint64_t offset, uint64_t handle
 int memory_allow(uint64_t address, uint64_t size, bool write, bool read);
 int memory_unmap(uint64_t address, uint64_t size);
 
-/* The live range that holds the byte at `address`; size 0 where there is none. */
+/* The live range that holds the byte at `address`; size 0 if there is none. */
 Range memory_range(uint64_t address);
 /* Are all of these bytes live? */
 bool memory_is_live(uint64_t address, uint64_t size);
 
-/* The host's own memory that kernels reach, at its addresses, with the byte at `address`; size 0:
- * there is none. What was written there nobody knows: all of it counts as written. */
+/* The range of host memory with the byte at `address` that kernels access at the host's addresses;
+ * size 0 if there is none. Its writes are not tracked: all of it counts as written. */
 Range memory_shown(uint64_t address);
 
 static inline char *memory_host(uint64_t address) { return memory.host + (address - DEVICE_BASE); }
-/* From here on, until memory goes, the shadow bits of these bytes say what is written. */
+/* From now on, until the memory is freed, the shadow bits of these bytes are used. */
 void memory_settle(uint64_t address, uint64_t size);
 void memory_clear(uint64_t address, uint64_t size);     /* zeros, written */
 void memory_set_fresh(uint64_t address, uint64_t size); /* whole blocks, new from the system */

@@ -1,9 +1,9 @@
-/* memory_map.c - reservations, physical memory and what of it is mapped where.
+/* memory_map.c - reservations, physical memory, and mappings.
  *
- * Physical memory is a part of the memfd that nobody had before; it goes back to the system with
- * the last of its handle and its mappings. Addresses of a reservation come back when all others
- * have been used. What processes may share is a file of its own, with its shadow bits, so that each
- * of them knows what any of them wrote: memory_share.c. */
+ * Physical memory is a part of the memfd that was never used before; it is returned to the system
+ * when its handle and all its mappings are gone. Addresses of a reservation are reused when all
+ * others have been used. Memory that processes may share is in a file of its own, with its shadow
+ * bits, so that every process sees the writes of all: memory_share.c. */
 #include "memory.h"
 #include "memory_parts.h"
 
@@ -17,9 +17,9 @@
 typedef struct Physical {
   uint64_t size, place; /* in the file */
   uint32_t handles, mappings;
-  int file;         /* of its own; -1: memory.file */
-  bool is_imported; /* another process's, whose memory it is */
-  bool is_hidden;   /* of a device that this one does not reach */
+  int file;         /* its own file; -1: memory.file */
+  bool is_imported; /* it belongs to another process */
+  bool is_hidden;   /* on a device that this one cannot access */
 } Physical;
 typedef struct Mapping {
   Range range;
@@ -43,7 +43,7 @@ static uint64_t next_physical = PLAIN_SIZE;
 
 static bool is_whole(uint64_t number) { return number && number % DEVICE_PAGE == 0; }
 
-/* The first free place from `from` on; 0 when there is none. */
+/* The first free range from `from` on; 0 if there is none. */
 static uint64_t find_place(uint64_t from, uint64_t size, uint64_t align) {
   for (;;) {
     from = (from + align - 1) & ~(align - 1);
@@ -149,7 +149,7 @@ static bool is_reserved(uint64_t address, uint64_t size) {
   return false;
 }
 
-/* As the manual has it: all of the handle, at a place of a reservation where nothing is yet. */
+/* As the manual requires: the whole handle, at addresses of a reservation without a mapping. */
 int memory_map(uint64_t address, uint64_t size, uint64_t offset, uint64_t handle) {
   Physical *physical = physical_at(handle);
   if (!physical || offset || size != physical->size || address % DEVICE_PAGE ||
@@ -167,13 +167,13 @@ int memory_map(uint64_t address, uint64_t size, uint64_t offset, uint64_t handle
   if (is_shared && !share_shadow(address, size, physical->file)) return CUDA_ERROR_OUT_OF_MEMORY;
   if (!is_shared) memory_set_fresh(address, size);
   if (!is_shared && physical->mappings)
-    memory_set_written(address, size, true); /* elsewhere, for all we know */
+    memory_set_written(address, size, true); /* perhaps by another process */
   physical->mappings++;
   PUSH(mappings, (Mapping){{address, size}, (uint32_t)handle - 1});
   return CUDA_SUCCESS;
 }
 
-/* How many of the bytes are mapped. */
+/* The number of mapped bytes. */
 static uint64_t mapped_bytes(uint64_t address, uint64_t size) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < mappings.count; i++) {

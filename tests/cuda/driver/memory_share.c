@@ -1,11 +1,11 @@
-/* memory_share.c - physical memory that processes pass each other, as files:
+/* memory_share.c - physical memory that processes share, as files:
  *
- *     | bytes .. | a shadow bit per byte .. | a page: whose it is |
+ *     | bytes .. | a shadow bit per byte .. | a page: its owner |
  *     0          size                       size + size / 8
  *
- * All that map it have the same shadow: a kernel of one may read what a kernel of another wrote.
- * Updates of two processes at once are not atomic to each other: a barrier between them is needed
- * here, where a GPU would take turns. */
+ * All processes that map it have the same shadow bits: a kernel of one may read what a kernel of
+ * another wrote. Concurrent updates by two processes are not atomic, unlike on a GPU: tests need a
+ * barrier between them. */
 #include "memory.h"
 #include "memory_parts.h"
 

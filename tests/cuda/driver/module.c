@@ -1,5 +1,5 @@
-/* module.c - the end of modules, and addresses of functions: a number that no memory has, from
- * which the module and the function come back. */
+/* module.c - destroys modules, and makes addresses of functions: numbers outside all memory, which
+ * encode the module and the function. */
 #include <stdlib.h>
 
 #include "exec.h"

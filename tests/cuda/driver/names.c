@@ -1,5 +1,5 @@
-/* names.c - open addressing, at most half full. Running out of host memory ends the process: the
- * tests have nothing to say about that. */
+/* names.c - open addressing, at most half full. Running out of host memory ends the process,
+ * which no test covers. */
 #include "names.h"
 
 #include <stdlib.h>

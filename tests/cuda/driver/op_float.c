@@ -16,7 +16,7 @@ static inline u32 bits32(f32 value) {
   return bits;
 }
 static inline f32 canonical(f32 value) { return value != value ? number32(0x7fffffff) : value; }
-/* A subnormal number is a zero with its sign. */
+/* Replaces a subnormal number by a zero with its sign. */
 static inline f32 flushed(f32 value) {
   return fabsf(value) < 0x1p-126f ? number32(bits32(value) & 0x80000000u) : value;
 }

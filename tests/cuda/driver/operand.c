@@ -1,4 +1,4 @@
-/* operand.c - what stands past an opcode, and which place it becomes. */
+/* operand.c - parses the operands of an opcode into places. */
 #include <stdlib.h>
 
 #include "exec.h"
@@ -97,7 +97,7 @@ bool symbol_address(Reader *reader, Slice name, uint64_t *address, Space *space)
     if (!variable->is_extern) return true;
     if (variable->space != SPACE_SHARED)
       return read_fail(reader, "Unresolved extern variable '%.*s'", (int)name.length, name.at);
-    *address = (module->shared_bytes + 15) & ~15u; /* past all that have a size */
+    *address = (module->shared_bytes + 15) & ~15u; /* after all variables that have a size */
     return true;
   }
   found = names_find(&module->function_names, name);
@@ -117,7 +117,7 @@ static const Param *find_param(const Function *function, Slice name, bool *is_re
   return NULL;
 }
 
-/* Parameters and .local variables: an offset in the frame, or in what the launch was given. */
+/* Parameters and .local variables: an offset in the frame, or in the parameters of the launch. */
 static bool own_address(Reader *reader, Slice name, uint64_t *address, Space *space) {
   const Function *function = reader->function;
   const Local *local = read_find_local(reader, name);

@@ -1,4 +1,4 @@
-/* ops.h - the instructions that compute, lane by lane, by the names they have in PTX.
+/* ops.h - arithmetic instructions, executed lane by lane, by their names in PTX.
  * Each table is a .def file; ops.c finds a row. */
 #ifndef PTX_OPS_H
 #define PTX_OPS_H

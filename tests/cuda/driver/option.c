@@ -1,4 +1,4 @@
-/* option.c - PTX_HELP=1 prints what there is. */
+/* option.c - PTX_HELP=1 prints all options. */
 #include "option.h"
 
 #include <stdio.h>

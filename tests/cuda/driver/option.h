@@ -1,4 +1,4 @@
-/* option.h - what the environment asks of this driver, read once. */
+/* option.h - the driver's options in the environment, read once. */
 #ifndef PTX_OPTION_H
 #define PTX_OPTION_H
 

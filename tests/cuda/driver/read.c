@@ -1,4 +1,4 @@
-/* read.c - a module from its first line to its last: directives, variables, heads of functions. */
+/* read.c - parses a module: directives, variables, heads of functions. */
 #include "read.h"
 
 #include <stdarg.h>
@@ -155,7 +155,7 @@ static void read_function(Reader *reader, bool is_entry) {
       do function->max_threads *= (uint32_t)read_number(reader);
       while (read_accept(reader, ","));
     } else {
-      text_next(&reader->text); /* .minnctapersm, .maxnreg, .pragma, .noreturn: nothing to do */
+      text_next(&reader->text); /* .minnctapersm, .maxnreg, .pragma, .noreturn: ignored */
     }
   }
   if (read_accept(reader, ";")) return;
@@ -315,7 +315,7 @@ static void apply_fixups(Reader *reader) {
   }
 }
 
-/* Calls of what is nowhere defined. */
+/* Reports calls of undefined functions. */
 static void check_defined(Reader *reader) {
   Module *module = reader->module;
   for (uint32_t i = 0; i < module->functions.count; i++) {

@@ -1,5 +1,5 @@
-/* read.h - PTX on its way to a module. The first mistake is kept in the log, with its line, and
- * ends the reading: what follows it sees the end of the text. */
+/* read.h - the parser of PTX. The first mistake is stored in the log, with its line, and ends
+ * parsing: later calls see the end of the text. */
 #ifndef PTX_READ_H
 #define PTX_READ_H
 
@@ -13,7 +13,7 @@ typedef struct Register {
 } Register;
 
 typedef enum LocalKind { LOCAL_PARAM, LOCAL_VARIABLE, LOCAL_PROTOTYPE } LocalKind;
-typedef struct Local { /* a name of the function's own, in its frame */
+typedef struct Local { /* a local name of the function, in its frame */
   Slice name;
   LocalKind kind;
   uint32_t offset, size, align;
@@ -24,7 +24,7 @@ typedef struct Constant {
   uint32_t bytes, place;
 } Constant;
 
-typedef struct Fixup { /* a symbol whose address belongs somewhere */
+typedef struct Fixup { /* where to write the address of a symbol */
   Slice name;
   uint64_t address, addend;
   uint32_t bytes, line, shift;
@@ -118,11 +118,11 @@ void operand_free(Operand *operand);
 /* The place of a value of so many bytes: a register, or a constant. */
 uint32_t operand_value(Reader *reader, const Operand *operand, uint32_t bytes);
 uint32_t operand_target(Reader *reader, const Operand *operand, uint32_t bytes);
-/* The base of an address, its space (from what the instruction says), its offset. */
+/* The base of an address, its space (from the instruction's name), its offset. */
 void operand_address(Reader *reader, const Operand *operand, Space space, Inst *inst);
 /* Is it the name of a parameter or .local variable? Its offset. */
 bool operand_own_address(Reader *reader, const Operand *operand, uint64_t *address, Space *space);
-/* The address of a symbol in its space, where that is a constant. */
+/* The address of a symbol in its space, if that is a constant. */
 bool symbol_address(Reader *reader, Slice name, uint64_t *address, Space *space);
 
 /* encode.c: one instruction, without its guard, into reader->code. */

@@ -113,7 +113,7 @@ static bool parts_the_ways(Slice opcode) {
   return false;
 }
 
-/* What stands past the opcode: names for a call, else operands. */
+/* Parses what follows the opcode: names for a call, otherwise operands. */
 static void read_rest(Reader *reader, Slice opcode, Inst inst) {
   if (slice_is(parts_of(opcode).at[0], "call")) {
     encode_call(reader, &inst);
@@ -130,8 +130,8 @@ static void read_rest(Reader *reader, Slice opcode, Inst inst) {
   for (uint32_t i = 0; i < count; i++) operand_free(&operands[i]);
 }
 
-/* A guarded branch has its own instruction; other instructions at which lanes part are stepped
- * over by one; any other runs for the lanes of its guard. */
+/* A guarded branch has its own instruction; other control flow is preceded by a branch over it;
+ * all other instructions run for the lanes of their guard. */
 static void read_instruction(Reader *reader) {
   Inst inst = {.line = reader->text.token.line,
                .guard = PLACE_NONE,

@@ -1,4 +1,4 @@
-/* result.h - CUresult: what every call of the driver answers. */
+/* result.h - CUresult, which every call of the driver returns. */
 #ifndef PTX_RESULT_H
 #define PTX_RESULT_H
 

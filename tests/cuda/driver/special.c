@@ -1,5 +1,5 @@
-/* special.c - special registers: who am I, how many are we, what time is it. Time is instructions:
- * the same seed tells the same time. */
+/* special.c - special registers: indices, extents and clocks. Clocks count instructions, so the
+ * same seed gives the same times. */
 #include "flow.h"
 #include "option.h"
 

@@ -1,8 +1,8 @@
-/* sync.c - barriers of a block; what the lanes of a warp do together.
+/* sync.c - barriers of a block, and collective instructions of a warp.
  *
- * An instruction with members waits until all of them that have not ended are at it: those that
- * come early are parked at it, and join when the others come by. bar.warp.sync may be another one
- * for each of them. */
+ * An instruction with members waits until all members that have not ended have reached it: early
+ * ones are parked there, and join when the others arrive. Each member may wait at a different
+ * bar.warp.sync. */
 #include "flow.h"
 #include "result.h"
 
@@ -28,7 +28,7 @@ void sync_barrier(Warp *warp, const Inst *inst) {
   }
   Block *block = warp->block;
   block->barriers[number].expected = expected;
-  /* Threads are counted in whole warps where a count is given: those that have ended came, too. */
+  /* If a count is given, whole warps are counted: threads that have ended have arrived, too. */
   bool whole = expected && mask == warp->alive;
   block->barriers[number].arrived += whole ? LANES : (uint32_t)__builtin_popcount(mask);
   if (inst->count >= BARRIER_POPC) {
@@ -58,8 +58,8 @@ void warp_release_barrier(Warp *warp, uint32_t number) {
   }
 }
 
-/* Those of `lanes` that name the same members as the first of them. 0 after a fault: one is not
- * among them. */
+/* Those of `lanes` that name the same members as the first of them. 0 after a fault: a lane is not
+ * among its members. */
 static uint32_t alike(Warp *warp, const Inst *inst, uint32_t place, uint32_t lanes,
                       uint32_t *members) {
   const uint32_t *named = SRC(uint32_t, place);
@@ -78,8 +78,8 @@ static void leave(Warp *warp, const Inst *inst, uint32_t lanes, GroupState state
   warp->groups[warp->group_count++] = (Group){inst, warp->frame, lanes, state, members};
 }
 
-/* The first lanes whose members are all here go on, others of which that is so after them; the
- * rest waits until more come by. False: nobody goes on. */
+/* The first lanes whose members have all arrived continue, then others of which that holds; the
+ * rest wait for more. False if none can continue. */
 static bool all_here(Warp *warp, const Inst *inst, uint32_t place) {
   uint32_t members, same, now = 0, mask = warp->mask;
   for (uint32_t left = mask; left; left &= ~same) {
@@ -90,13 +90,13 @@ static bool all_here(Warp *warp, const Inst *inst, uint32_t place) {
       continue;
     }
     leave(warp, inst, same, is_whole ? GROUP_READY : GROUP_SYNC, members);
-    if (is_whole) warp->stop = inst + 1; /* it is their turn then */
+    if (is_whole) warp->stop = inst + 1; /* then they run */
   }
   if (now != mask) warp_set_mask(warp, now);
   return now;
 }
 
-/* Members that wait at any bar.warp.sync are here. */
+/* Members that wait at any bar.warp.sync have arrived. */
 static bool release(Warp *warp, uint32_t members, uint32_t here) {
   for (uint32_t i = 0; i < warp->group_count; i++)
     if (warp->groups[i].state == GROUP_SYNC_ANY) here |= warp->groups[i].mask;

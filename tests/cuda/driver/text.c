@@ -1,4 +1,4 @@
-/* text.c - cuts PTX into tokens; comments and white space go. */
+/* text.c - splits PTX into tokens, without comments and white space. */
 #include "text.h"
 
 #include <ctype.h>

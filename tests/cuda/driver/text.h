@@ -1,5 +1,5 @@
-/* text.h - PTX as tokens. A word holds its dots (`ld.global.u32`, `%tid.x`, `.reg`), a number its
- * bits. */
+/* text.h - PTX as tokens. A word includes its dots (`ld.global.u32`, `%tid.x`, `.reg`); a number
+ * has its bits. */
 #ifndef PTX_TEXT_H
 #define PTX_TEXT_H
 
@@ -27,14 +27,14 @@ typedef struct Token {
   Slice text;
   uint32_t line;
   uint64_t bits;   /* of a number: an integer, or the bits of a float */
-  int float_width; /* 0 for an integer, else 4 or 8 bytes */
+  int float_width; /* 0 for an integer, otherwise 4 or 8 bytes */
   char mark;
 } Token;
 
 typedef struct Text {
   const char *at, *end;
   uint32_t line;
-  Token token; /* the one to look at next */
+  Token token; /* the next token */
 } Text;
 
 void text_open(Text *text, const char *from, size_t length);

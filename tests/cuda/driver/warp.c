@@ -1,4 +1,4 @@
-/* warp.c - groups of lanes: who runs, where they part and where they meet (see exec.h). */
+/* warp.c - groups of lanes: which one runs, where they diverge and reconverge (see exec.h). */
 #include "exec.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include "result.h"
 
-/* Slices in which no group changed are those of a lane that spins, most likely. */
+/* If no group has changed during so many slices, a lane is probably spinning. */
 enum { IDLE_SLICES = 16, SLICES_PER_TURN = 64 };
 
 uint64_t random_next(uint64_t *state) {
@@ -55,7 +55,7 @@ Frame *frame_open(const Function *function, Frame *parent, uint32_t mask) {
   return frame;
 }
 
-/* Lanes that return leave the frame they were in alone; lanes that end leave all of them. */
+/* Lanes that return leave only their current frame; lanes that end leave all frames. */
 void frame_leave(Frame *frame, uint32_t mask) {
   if (!(frame->live &= ~mask)) {
     frame->parent = frame->function->idle;
@@ -83,7 +83,7 @@ static void set_frame(Warp *warp, Frame *frame) {
   warp->base[1] = frame->function->constants;
 }
 
-/* Where the current group must look around: the next place at which another one waits. */
+/* Where the current group must stop: the next instruction at which another group waits. */
 static void set_stop(Warp *warp) {
   warp->stop = NULL;
   for (uint32_t i = 0; i < warp->group_count; i++) {
@@ -105,8 +105,8 @@ static void join_here(Warp *warp) {
   }
 }
 
-/* The deepest, then the lowest, goes first; `turn` is whose place in the list is next when nobody
- * is to be preferred. False when all wait. */
+/* The group in the deepest call runs first, then that at the lowest instruction; otherwise `turn`
+ * is the next position in the list. False if all wait. */
 static bool pick(Warp *warp, bool by_turn) {
   uint32_t best = LANES;
   for (uint32_t k = 0; k < warp->group_count; k++) {
@@ -143,15 +143,15 @@ static void wake_all(Warp *warp) {
 
 bool warp_pause(Warp *warp) {
   bool any = false;
-  join_here(warp); /* those that sleep here already */
+  join_here(warp); /* groups that already sleep here */
   warp_park(warp, GROUP_PAUSED, warp->pc, 0);
   for (uint32_t i = 0; i < warp->group_count; i++) any |= warp->groups[i].state == GROUP_READY;
   if (!any) wake_all(warp);
   return any;
 }
 
-/* Somebody is earlier in this frame, or deeper: they go first, but for a slice that is given to
- * each in turn. */
+/* Another group is earlier in this frame, or deeper: it runs first, except in the slices that go to
+ * each group in turn. */
 static void look_around(Warp *warp) {
   if (warp->is_turn) {
     set_stop(warp);
@@ -195,14 +195,14 @@ void warp_end_lanes(Warp *warp, uint32_t mask) {
   warp->alive &= ~mask;
   warp->block->live_threads -= (uint32_t)__builtin_popcount(mask);
   warp_set_mask(warp, warp->mask & ~mask);
-  for (uint32_t i = 0; i < warp->group_count; i++) /* who waited for them asks again */
+  for (uint32_t i = 0; i < warp->group_count; i++) /* groups that waited for them test again */
     if (warp->groups[i].state == GROUP_SYNC || warp->groups[i].state == GROUP_SYNC_ANY)
       warp->groups[i].state = GROUP_READY;
   if (!warp->alive) warp->block->live_warps--;
   block_check_barriers(warp->block);
 }
 
-/* Frames of a warp that a fault has ended are idle, each once. */
+/* Returns the frames of a warp that a fault has ended, each once. */
 void warp_abandon(Warp *warp) {
   for (uint32_t i = 0; i <= warp->group_count && warp->alive; i++) {
     Frame *frame = i < warp->group_count ? warp->groups[i].frame : warp->frame;

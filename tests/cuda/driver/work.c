@@ -1,4 +1,4 @@
-/* work.c - one thing that a stream does. */
+/* work.c - executes one item of a stream's queue. */
 #include "api.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static int launch(Work *work) {
   return result;
 }
 
-/* What was never written is told by its bytes: the host sees 0xa5. */
+/* Bytes that were never written are recognisable: the host reads 0xa5. */
 static void to_host(uint64_t to, uint64_t from, uint64_t size) {
   char *host = (char *)(uintptr_t)to; /* NOLINT */
   memcpy(host, memory_host(from), size);

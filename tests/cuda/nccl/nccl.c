@@ -1,8 +1,8 @@
-/* nccl.c - a stand-in for NCCL: the entry points that Regolith calls, for processes of one machine,
- * which copy through a file. It is done when a call returns, adds from the last rank to the first,
- * so that its order shows, and refuses two ranks of one GPU, as NCCL does unless it is told
- * otherwise. Of the environment: NCCL_FAKE_VERSION; NCCL_FAKE_FAIL=init, reduce: the calls that
- * fail on rank 1; id: what fails on rank 0; NCCL_FAKE_SAY=1: each call on stderr. */
+/* nccl.c - a stub of NCCL: the entry points that Regolith calls, for processes of one machine,
+ * which copy through a file. Calls are synchronous, sums are computed from the last rank to the
+ * first, so that their order is observable, and two ranks on one GPU are refused, as NCCL does by
+ * default. Environment: NCCL_FAKE_VERSION; NCCL_FAKE_FAIL=init, reduce: the calls that fail on
+ * rank 1; id: fails on rank 0; NCCL_FAKE_SAY=1: prints each call to stderr. */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -62,7 +62,7 @@ static void say(const char *what, size_t count) {
   if (getenv("NCCL_FAKE_SAY")) fprintf(stderr, "nccl: %s %zu\n", what, count);
 }
 
-/* 0: all have come; else somebody has given up. */
+/* 0: all ranks have arrived; otherwise a rank has given up. */
 static int meet(Comm *comm) {
   Shared *shared = comm->shared;
   int epoch = atomic_load(&shared->epoch);
@@ -102,7 +102,7 @@ EXPORT int ncclCommAbort(Comm *comm) {
   free(comm);
   return SUCCESS;
 }
-EXPORT int ncclCommFinalize(Comm *comm) { /* when all ranks do, or nobody waits any more */
+EXPORT int ncclCommFinalize(Comm *comm) { /* once all ranks call it, or none waits any more */
   atomic_fetch_add(&comm->shared->ended, 1);
   return IN_PROGRESS;
 }
@@ -193,7 +193,7 @@ static int all(Comm *comm, uint64_t from, uint64_t to, size_t count, int type, i
   if (cuStreamSynchronize(stream)) return SYSTEM_ERROR;
   if (fails("reduce", comm->rank)) {
     atomic_store(&comm->shared->is_broken, 1);
-    return IN_PROGRESS; /* and its state tells */
+    return IN_PROGRESS; /* the communicator's state has the result */
   }
   for (size_t done = 0, now; done < count; done += now) {
     size_t most = PART / size_of(type), at = done * size_of(type);
