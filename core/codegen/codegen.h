@@ -20,11 +20,11 @@ typedef enum CodegenPart {
 } CodegenPart;
 
 /* Which part of a kernel goes into this module, where several modules divide one kernel. The host
- * region is in share 0; a kernel with recursive functions is not divided. */
-typedef struct CodegenShare {
+ * region is in partition 0; a kernel with recursive functions is not divided. */
+typedef struct CodegenPartition {
   int number;
-  const int *share_of_task; /* by task; NULL: one module has all tasks */
-} CodegenShare;
+  const int *partition_of_task; /* by task; NULL: one module has all tasks */
+} CodegenPartition;
 
 /* The properties of the processor that code generation depends on. */
 typedef struct CodegenTarget {
@@ -36,7 +36,7 @@ typedef struct CodegenTarget {
  * if memory runs out, module and builder are left incomplete, and the caller disposes of them.
  * False with codegen.failed for a kernel that is not in the form that task.h describes. */
 bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef builder,
-                    const IrKernel *kernel, CodegenPart part, CodegenShare share,
+                    const IrKernel *kernel, CodegenPart part, CodegenPartition partition,
                     CodegenTarget target, Error *err);
 
 #endif

@@ -230,12 +230,12 @@ static void init_types(Codegen *g) {
   g->pointer = LLVMPointerTypeInContext(g->context, 0);
 }
 
-static bool is_of(CodegenShare share, int task) {
-  return !share.share_of_task || share.share_of_task[task] == share.number;
+static bool is_of(CodegenPartition partition, int task) {
+  return !partition.partition_of_task || partition.partition_of_task[task] == partition.number;
 }
 
 bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef builder,
-                    const IrKernel *kernel, CodegenPart part, CodegenShare share,
+                    const IrKernel *kernel, CodegenPart part, CodegenPartition partition,
                     CodegenTarget target, Error *err) {
   Codegen g = {.emit = emit_op,
                .scratch = scratch,
@@ -248,9 +248,9 @@ bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef build
   init_types(&g);
   g.tables = scratch_array(scratch, LLVMValueRef, kernel->tables.count);
   function_declare_all(&g);
-  if (part != CODEGEN_GPU_TASKS && !share.number) emit_host(&g);
+  if (part != CODEGEN_GPU_TASKS && !partition.number) emit_host(&g);
   for (int i = 0; part != CODEGEN_HOST_REGION && i < kernel->tasks.count && !error_is_set(err); i++)
-    if (is_of(share, i)) emit_task(&g, kernel->tasks.items[i], i);
+    if (is_of(partition, i)) emit_task(&g, kernel->tasks.items[i], i);
   for (int i = 0; i < kernel->functions.count && !error_is_set(err); i++) function_emit(&g, i);
   return !error_is_set(err);
 }

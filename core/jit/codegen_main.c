@@ -40,12 +40,12 @@ static CodegenPart functions_for(RgTarget target, const char *written_for) {
   return strncmp(written_for, "sm_", 3) ? CODEGEN_ALL : CODEGEN_HOST_REGION;
 }
 
-/* Only tasks for a CPU are split into shares, since PTX is one text. */
-static void add_parts(Compiling *job, Part first, int shares, const int *share_of_task,
+/* Only tasks for a CPU are split into partitions, since PTX is one text. */
+static void add_parts(Compiling *job, Part first, int partitions, const int *partition_of_task,
                       const int64_t *weights) {
-  int count = first.wanted == CODEGEN_ALL ? shares : 1;
+  int count = first.wanted == CODEGEN_ALL ? partitions : 1;
   for (int i = 0; i < count; i++) {
-    first.share = (CodegenShare){i, count > 1 ? share_of_task : NULL};
+    first.partition = (CodegenPartition){i, count > 1 ? partition_of_task : NULL};
     first.weight = weights[i];
     job->parts[job->part_count++] = first;
   }
@@ -70,15 +70,15 @@ static bool plan_parts(void *data, Error *err) {
       ir_read_bytes(&job->scratch, job->request->bytes, job->request->length, &written_for, err);
   if (!kernel) return false;
   Part part = {.request = job->request, .kernel = kernel};
-  int *share_of_task = scratch_array(&job->scratch, int, part.kernel->tasks.count + 1);
-  int64_t weights[MAX_SHARES];
-  int shares = split_tasks(&job->scratch, part.kernel, share_of_task, weights);
-  job->parts = scratch_array(&job->scratch, Part, shares + RG_TARGET_COUNT);
+  int *partition_of_task = scratch_array(&job->scratch, int, part.kernel->tasks.count + 1);
+  int64_t weights[MAX_PARTITIONS];
+  int partitions = split_tasks(&job->scratch, part.kernel, partition_of_task, weights);
+  job->parts = scratch_array(&job->scratch, Part, partitions + RG_TARGET_COUNT);
   for (int t = 0; t < RG_TARGET_COUNT; t++) {
     if (!job->request->processors[t]) continue;
     part.kind = (RgTarget)t;
     part.wanted = functions_for(part.kind, written_for);
-    add_parts(job, part, shares, share_of_task, weights);
+    add_parts(job, part, partitions, partition_of_task, weights);
   }
   set_order(job);
   job->result.parse_ms = clock_ms() - begin;
@@ -175,7 +175,7 @@ static bool collect_results(void *data, Error *err) {
     return false;
   }
   for (int i = 0, end; i < job->part_count; i = end) {
-    for (end = i + 1; end < job->part_count && job->parts[end].share.number; end++) continue;
+    for (end = i + 1; end < job->part_count && job->parts[end].partition.number; end++) continue;
     if (!join_results(job, &job->parts[i], end - i, err)) return false;
   }
   return true;

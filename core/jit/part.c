@@ -53,7 +53,7 @@ static bool emit_texts(Part *part, RgCodegenObject *out, Error *err) {
 static bool make_module(Part *part, Error *err) {
   double mark = clock_ms();
   bool ok = codegen_kernel(&part->scratch, part->module, part->builder, part->kernel, part->wanted,
-                           part->share,
+                           part->partition,
                            (CodegenTarget){jit_target_estimates(&part->target),
                                            jit_target_call_bytes(&part->target)},
                            err) &&

@@ -13,7 +13,7 @@ typedef struct Part {
   const IrKernel *kernel; /* read by all parts */
   RgTarget kind;
   CodegenPart wanted;
-  CodegenShare share;
+  CodegenPartition partition;
   int64_t weight; /* the heaviest part is compiled first */
   /* while it is compiled: */
   Heap heap;
@@ -34,11 +34,12 @@ typedef struct Part {
 void part_compile(Part *part);
 void part_free(Part *part);
 
-/* split.c: divides the tasks of a kernel into shares of about equal weight, each large enough for a
- * module of its own. Sets share_of_task[k] for each task, and sums to the weights of the shares.
- * Returns the number of shares, which depends only on the kernel, and so its objects do. */
-enum { MAX_SHARES = 16 };
-int split_tasks(Scratch *scratch, const IrKernel *kernel, int *share_of_task,
-                int64_t sums[MAX_SHARES]);
+/* split.c: divides the tasks of a kernel into partitions of about equal weight, each large enough
+ * for a module of its own. Sets partition_of_task[k] for each task, and sums to the partitions'
+ * weights. Returns the number of partitions, which depends only on the kernel, and so its objects
+ * do. */
+enum { MAX_PARTITIONS = 16 };
+int split_tasks(Scratch *scratch, const IrKernel *kernel, int *partition_of_task,
+                int64_t sums[MAX_PARTITIONS]);
 
 #endif
