@@ -97,7 +97,7 @@ static LLVMValueRef reduce_take(Codegen *g, Type type) {
  *
  *     counts: total = ..     claim: if (total) cursor = atomic add (counter, total)     body
  *
- * Or the body stages rows in the chunk's memory, behind the cursor, which counts them:
+ * Or the body stages rows in the chunk's memory, after the cursor, which counts them:
  *
  *     cursor = 0     body     claim: if (cursor) atomic add (counter, cursor), store the rows */
 

@@ -41,10 +41,10 @@ typedef struct TestedLoop {
   LLVMValueRef trips; /* a counter of iterations for polling the stop word; NULL: no polling */
   LLVMBasicBlockRef head, again, behind; /* `again`: where the iteration ends */
 } TestedLoop;
-/* Enters the body. `leave`: where control goes at the end; NULL: behind the loop. */
+/* Enters the body. `leave`: where control goes at the end; NULL: after the loop. */
 TestedLoop tested_begin(Codegen *g, LLVMValueRef from, LLVMValueRef to, LLVMValueRef step,
                         LLVMBasicBlockRef leave);
-void tested_end(Codegen *g, const TestedLoop *loop); /* continues behind the loop */
+void tested_end(Codegen *g, const TestedLoop *loop); /* continues after the loop */
 
 /* Asks LLVM not to vectorise the loop of such a branch. */
 void loop_stays_scalar(Codegen *g, LLVMValueRef back);

@@ -102,7 +102,7 @@ struct IrUse {
 
 enum { IR_MAX_REGIONS = 2 };
 
-/* The factor that an `unscaled` RSQRT_CUBE lacks: near 3/2, in 24 bits. */
+/* The factor that is missing from an `unscaled` RSQRT_CUBE: near 3/2, in 24 bits. */
 #define IR_CUBE_SCALE 0x1.800006p+0
 enum { IR_MAX_SQUARES = 4 }; /* operands of an RSQRT after its number */
 
@@ -202,7 +202,7 @@ struct IrInst {
   /* FOR in a vectorised body, with `lanes`: if some lane has many iterations, the loop runs for one
    * lane after the other with its second region, a copy of the body whose lanes are iterations */
   bool per_lane : 1;
-  bool unscaled : 1; /* RSQRT_CUBE: the result lacks the factor IR_CUBE_SCALE */
+  bool unscaled : 1; /* RSQRT_CUBE: the result is without the factor IR_CUBE_SCALE */
   /* VAR: a guard. Its reference is released when the function ends, on every path */
   bool owns : 1;
   /* VAR in a task's body: zero when a worker begins its part of the task, and keeps its value from

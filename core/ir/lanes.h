@@ -70,7 +70,7 @@ IrInst *ir_lanes_mask(const IrRegion *body);
 /* Are all operands the same in all lanes? */
 bool ir_lanes_are_uniform(const LaneFact *facts, const IrInst *inst);
 /* Are the insts from `first` on, in lanes, so cheap that they run even if no lane is active, rather
- * than behind a branch? */
+ * than under a branch? */
 bool ir_lanes_is_cheap(const LaneFact *facts, const IrInst *first);
 
 /* Facts by inst id. All other parameters, and values from outside, are uniform. */

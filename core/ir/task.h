@@ -110,7 +110,7 @@ struct IrTask {
   /* claims that many numbers: its parameter is the sum, its last inst's value the first number; or,
    * with `staged`, also stores the rows that the chunk has staged */
   IrRegion *claim;
-  /* RANGE, pass `aggregate_atomics`, in place of `counts`: bytes of the chunk's memory behind its
+  /* RANGE, pass `aggregate_atomics`, in place of `counts`: bytes of the chunk's memory after its
    * cursor, which counts the rows in it; `claim` also runs at the end of a chunk. 0: none */
   int32_t staged;
   /* with `counts`, until the pass `vectorise`: an iteration that counts nothing has no effect */

@@ -9,7 +9,7 @@
  *     shut --caller: announces--> open, n workers inside --no chunk is left--> shut, n leave
  *
  * The caller waits only for workers that have entered, so a worker that the system does not
- * schedule delays nobody: a late one finds the gate shut, or open for a later loop, and joins that.
+ * schedule delays no other: a late one finds the gate shut, or joins a later loop if it is open.
  *
  * Invariant: `work`, `data`, `total`, `chunk`, `span_count` change only while the gate is 0: shut,
  * with no worker inside; only then do spans grow, else they shrink. Decision D-thread-01. */

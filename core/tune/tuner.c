@@ -72,8 +72,8 @@ static int32_t find_fastest(const Tuner *tuner) {
   return fastest;
 }
 
-/* Until the choice is made, runs take the candidate that is ahead: rounds may last long where a
- * slow candidate waits for its share of the time. */
+/* Until the choice is made, runs take the fastest candidate so far: rounds may last long if a slow
+ * candidate waits for its share of the time. */
 int32_t tuner_choice(const Tuner *tuner) {
   if (tuner->chosen != TUNE_UNDECIDED) return tuner->chosen;
   int32_t choice = first_usable(tuner);

@@ -48,7 +48,7 @@ void tuner_recall(Tuner *tuner, int32_t candidate);
 /* The next candidate to try; TUNE_UNDECIDED if all left in the round are running, or the choice is
  * made. Does not change the tuner. */
 int32_t tuner_next(const Tuner *tuner);
-/* The candidate to run outside trials: the one that is chosen, or is ahead so far. */
+/* The candidate to run outside trials: the chosen one, or the fastest so far. */
 int32_t tuner_choice(const Tuner *tuner);
 /* A run of the candidate begins, as a trial. Call tuner_note, tuner_forget or tuner_fail when it
  * ends. */

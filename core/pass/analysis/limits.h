@@ -16,7 +16,7 @@ typedef struct Limits {
 /* The FRAME_SET of the slot, if the host region has only one; otherwise NULL. */
 IrInst *limits_set_once(const IrKernel *kernel, int64_t slot);
 /* The limits of the parameters of the task's body, from constant bounds or from the level that the
- * task goes over. */
+ * task visits. */
 void limits_find(const IrKernel *kernel, const IrTask *task, Limits limits[SNODE_MAX_AXES]);
 
 /* A body, and what is known of the indices of its loop. */

@@ -20,7 +20,7 @@ typedef struct Strips {
   IrTask *task;
   int per_word;      /* of the arrays that it writes; 0: it writes none */
   int64_t cells;     /* their smallest extent along the last axis */
-  const SNode *leaf; /* whose cells the loop goes over; NULL: it goes over a range */
+  const SNode *leaf; /* whose cells the loop visits; NULL: it visits a range */
   int written;       /* one of those arrays */
   bool is_unfit;
 } Strips;

@@ -113,7 +113,7 @@ bool pass_redundant_slots(PassContext *ctx, IrKernel *kernel, Error *err) {
  * the old value; but not across an atomic op with a result, which may be a lock. A load is
  * available in its region, from its position on, and in nested regions; a loop first invalidates
  * the loads that its body may change. LLVM does the same for scalar code, but not for masked
- * accesses in lanes, where removing loads also brings updates together. Applies to ranges only;
+ * accesses in lanes, where removing loads also makes updates adjacent. Applies to ranges only;
  * thanks to `fold`, equal addresses are one inst. */
 
 /* Loads that are remembered at once; each new one is compared with all of them. */

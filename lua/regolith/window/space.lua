@@ -1,5 +1,5 @@
 --- The camera of three dimensions: it orbits a target or flies, by the mouse and keys; and two
---- lights, by default beside the camera.
+--- lights, by default next to the camera.
 ---
 ---   orbit: the left button turns around the target, the right or middle one moves it, the wheel
 ---          comes nearer
@@ -286,7 +286,7 @@ function space.light(w, program, shine)
 end
 
 --- `w:lights({ direction = {0, 1, 0}, color = {1, 1, 1} }, ..)`: the directions in which one or two
---- lights are, in the world. Without any: those beside the camera.
+--- lights are, in the world. By default: those next to the camera.
 function space.lights(w, ...)
   local list, color = { ... }, require "regolith.window.color"
   local count = select("#", ...)
