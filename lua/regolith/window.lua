@@ -7,7 +7,7 @@
 --- window/plain.lua, where there is none, paints pictures and dots by itself. Either keeps the
 --- frame in its own memory, so it is the same on every display and can be saved (`w:capture`).
 --- Overlays (`w:attach{ draw =, event = }`) draw on top of each frame, and see events first.
---- Without a display, a window is hidden, and its frames are filmed (window/film.lua).
+--- Without a display, a window is hidden, and its frames are recorded (window/film.lua).
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -154,9 +154,9 @@ function window.try(session, options)
   return create_shown(session, options)
 end
 
---- A window that no display shows, for this reason: its frames are filmed.
+--- A window that no display shows, for this reason: its frames are recorded.
 ---@param name string  of the video, unless the options have its path
-function window.create_filmed(session, options, why, name)
+function window.create_recorded(session, options, why, name)
   options = check_options(options)
   local self = create_hidden(session, options)
   self.film = film.create(session, why, { name = name, path = options.path,
@@ -173,7 +173,7 @@ end
 --- `rg.window{ title =, width =, height =, on = "http" }`
 function window.create(session, options)
   local self, why = window.try(session, options)
-  return self or window.create_filmed(session, options, why, caller_name())
+  return self or window.create_recorded(session, options, why, caller_name())
 end
 
 local function check_open(self)
@@ -376,7 +376,7 @@ function methods:present()
   return self:is_open()
 end
 
---- Whether the window has not been closed, and, where it is filmed, has frames left.
+--- Whether the window has not been closed, and, where it is recorded, has frames left.
 function methods:is_open()
   astray.count(self)
   return self.is_shown and not (self.film and self.film:is_done())
@@ -419,7 +419,7 @@ end
 
 function Window:__tostring()
   return ("window of %d x %d pixels%s"):format(self.width, self.height,
-    not self.is_shown and ", closed" or self.film and ", filmed" or "")
+    not self.is_shown and ", closed" or self.film and ", recorded" or "")
 end
 
 -- What one can drag: regolith/controls.lua, loaded on first use.

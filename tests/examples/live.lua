@@ -57,7 +57,7 @@ local function look(w)
 end
 
 function window.try(session, options)
-  local w = window.create_filmed(session, options, "a test", name)
+  local w = window.create_recorded(session, options, "a test", name)
   if not w.canvas.is_gl then
     print "live" -- without OpenGL, its examples cannot be tried
     os.exit(0)

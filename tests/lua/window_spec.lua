@@ -193,15 +193,15 @@ describe("rg.window", function()
     print(frames, w, pcall(rg.window, { frames = 0 }))
     w:show(x):present()]]
 
-  it("is filmed if there is no display, and says so in one line", function()
+  it("is recorded if there is no display, and says so in one line", function()
     local function answer_of(...)
       return (run(filming:format(base), ...):gsub("warn: ffmpeg[^\n]*\n", ""))
     end
     local function said(why)
       return why .. ": 2 frames go to " .. base .. ".mp4, painted without OpenGL (RG_WINDOW=http \z
-        shows them in a browser)\n2\twindow of 4 x 2 pixels, filmed\tfalse\toption 'frames' of \z
+        shows them in a browser)\n2\twindow of 4 x 2 pixels, recorded\tfalse\toption 'frames' of \z
         rg.window must be a whole number from 1 to 1000000, got 0\nwarn: " .. base .. ".mp4 has \z
-        its 2 frames; later frames are not filmed (option 'frames')\n"
+        its 2 frames; later frames are not recorded (option 'frames')\n"
     end
     local function sorted(text) -- what is buffered comes later
       local lines = {}
@@ -225,7 +225,7 @@ describe("rg.window", function()
     check("RG_WINDOW is off", "/nowhere/libSDL2.so", "RG_WINDOW=off")
   end)
 
-  it("is filmed under the script's name, in the folder that the script is given", function()
+  it("is recorded under the script's name, in the folder that the script is given", function()
     local name = base:match "[^/]+$"
     os.execute(("mkdir -p '%s.out'"):format(base))
     write(base .. ".lua", [[

@@ -1,4 +1,4 @@
---- rg.live where there is no display: the frames that a window would have shown are filmed
+--- rg.live where there is no display: the frames that a window would have shown are recorded
 --- (window/film.lua).
 local film = require "regolith.window.film"
 local window = require "regolith.window"
@@ -20,9 +20,9 @@ function headless.open(session, options, name)
   return window.try(session, window_options(options, name))
 end
 
---- Runs the steps of the frames that are filmed; returns the number of steps.
+--- Runs the steps of the frames that are recorded; returns the number of steps.
 function headless.run(self, why)
-  local w = window.create_filmed(self.session, window_options(self.options, self.name), why,
+  local w = window.create_recorded(self.session, window_options(self.options, self.name), why,
     self.name)
   w.film:begin(w)
   local due = 0

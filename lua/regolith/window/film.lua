@@ -74,7 +74,7 @@ end
 function Film:add(w, pixels, width, height)
   if self:is_done() then
     if not self.has_warned then
-      log.warn("%s has its %d frames; later frames are not filmed (option 'frames')", self.path,
+      log.warn("%s has its %d frames; later frames are not recorded (option 'frames')", self.path,
         self.frames)
     end
     self.has_warned = true
