@@ -83,7 +83,7 @@ static void accesses(void) {
     CHECK_INT(touch("store", place), 700);
     begin_again();
   }
-  TEST("a kernel that reads what nobody wrote fails") {
+  TEST("a kernel that reads bytes that were never written fails") {
     CHECK_INT(touch("load", place), 719);
     begin_again();
     CHECK_INT(gpu.cuMemsetD8Async(place, 0, 3, NULL), 0);
@@ -116,7 +116,7 @@ static void host(void) {
     waitpid(child, &status, 0);
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
   }
-  TEST("bytes that nobody wrote come to the host as 0xa5") {
+  TEST("bytes that were never written are read by the host as 0xa5") {
     uint8_t bytes[4] = {0};
     uint64_t fresh;
     CHECK_INT(gpu.cuMemAlloc_v2(&fresh, 4), 0);

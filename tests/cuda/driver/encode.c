@@ -192,7 +192,7 @@ static void encode_op(Reader *reader, Slice opcode, const Operand *operands, uin
   const Op *op = op_find(opcode);
   uint32_t wanted = 0;
   if (!op) {
-    read_fail(reader, "'%.*s' is no instruction that this reader knows", (int)opcode.length,
+    read_fail(reader, "'%.*s' is not an instruction that this reader supports", (int)opcode.length,
               opcode.at);
     return;
   }

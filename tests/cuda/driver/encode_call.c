@@ -17,7 +17,7 @@ static void read_names(Reader *reader, Moves *moves) {
     Slice name = read_word(reader);
     const Local *local = read_find_local(reader, name);
     if (!local || local->kind != LOCAL_PARAM) {
-      read_fail(reader, "'%.*s' is no .param of a call", (int)name.length, name.at);
+      read_fail(reader, "'%.*s' is not a .param of a call", (int)name.length, name.at);
       return;
     }
     PUSH(*moves, (struct Move){local->offset, local->align, local->size}); /* see lay_out */

@@ -147,7 +147,7 @@ static void read_instruction(Reader *reader) {
     negated = read_accept(reader, "!");
     Slice name = read_word(reader);
     if (!read_find_register(reader, name, &guard, &type) || type.kind != 'p')
-      read_fail(reader, "'%.*s' is no predicate", (int)name.length, name.at);
+      read_fail(reader, "'%.*s' is not a predicate", (int)name.length, name.at);
   }
   Slice opcode = read_word(reader);
   if (guard == PLACE_NONE) {
