@@ -339,9 +339,9 @@ typedef struct RtMask { /* one per bitmasked SNode */
 typedef enum RtForeign { RT_OWN, RT_FOREIGN, RT_FOREIGN_CONSTANT } RtForeign;
 
 /* Whether the host may read a tree's memory without asking a device that queues its work.
- * IN_USE: no, queued work uses the tree, or may have failed. STILL: yes. SHOWN: never, since
+ * IN_USE: no, queued work uses the tree, or may have failed. IDLE: yes. EXPOSED: never, since
  * code outside the runtime has its address. */
-typedef enum RtStill { RT_IN_USE, RT_STILL, RT_SHOWN } RtStill;
+typedef enum RtIdle { RT_IN_USE, RT_IDLE, RT_EXPOSED } RtIdle;
 
 typedef struct RtTree {
   /* -- given by the caller, all zero-filled before */
@@ -370,7 +370,7 @@ typedef struct RtTree {
   const int64_t *private_copies;
   void *device;      /* the device's own data for the tree; initially NULL */
   uint64_t last_use; /* the server's: the ticket of the last work that uses it; 0: none */
-  uint8_t still;     /* likewise: RtStill */
+  uint8_t idle;      /* likewise: RtIdle */
   /* other processes look up its hashes while it changes, so their tables must not move */
   uint8_t is_read;
   /* added to node addresses in `chunks` to get addresses in this process: not 0 only for a tree of

@@ -13,7 +13,7 @@ static void release_memory(Array *array) {
   array->held = NULL;
   if (!block) return;
   block->is_alive = NULL;
-  block->rt.still = 0; /* views become invalid, even if others hold the memory */
+  block->rt.idle = 0; /* views become invalid, even if others hold the memory */
   block_release(block);
 }
 

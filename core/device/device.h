@@ -433,7 +433,7 @@ struct Device {
    * calls `report_all`, which finishes and reports them; it returns false if one failed */
   int32_t queued, max_queued;
   int64_t max_words;
-  bool maintains_still; /* it maintains RtTree.still: the host may access the tree */
+  bool maintains_idle; /* it maintains RtTree.idle: the host may access the tree */
   bool (*report_all)(void *data, Error *err);
   /* the same for one launch and the earlier ones on its stream */
   bool (*report_stream)(void *data, int32_t stream, uint64_t ticket, Error *err);
@@ -481,7 +481,7 @@ static inline bool device_adopt(Device *device, RtTree *tree, Error *err) {
 static inline const uint8_t *device_alive(const Device *device, const RtTree *tree,
                                           const bool *has_memory) {
   if (!device->table->access) return (const uint8_t *)has_memory;
-  return device->maintains_still ? &tree->still : NULL;
+  return device->maintains_idle ? &tree->idle : NULL;
 }
 /* Has a queued launch ended? Never waits. */
 static inline bool device_is_done(Device *device, uint64_t ticket) {

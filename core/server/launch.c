@@ -21,7 +21,7 @@ static void add_use(Server *server, Record *record, RtTree *tree, int32_t stream
       record->wait[other] < cursor)
     record->wait[other] = cursor;
   tree->last_use = ticket;
-  if (tree->still == RT_STILL) tree->still = RT_IN_USE;
+  if (tree->idle == RT_IDLE) tree->idle = RT_IN_USE;
 }
 
 static uint64_t next_ticket(Server *server, int32_t stream) {
@@ -154,11 +154,11 @@ bool server_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t si
                   DeviceUse use, Error *err) {
   Server *server = server_of(device);
   (void)from, (void)size_bytes;
-  if (use == DEVICE_EXPOSES) tree->still = RT_SHOWN;
+  if (use == DEVICE_EXPOSES) tree->idle = RT_EXPOSED;
   if (use == DEVICE_EXPOSES || tree->foreign) server->is_shared = true;
   bool ok = server->is_shared || !has_own_memory(tree) ? finish_all(server, err)
                                                        : finish_tree(server, tree, err);
-  if (ok && !tree->foreign && tree->still == RT_IN_USE) tree->still = RT_STILL;
+  if (ok && !tree->foreign && tree->idle == RT_IN_USE) tree->idle = RT_IDLE;
   return ok;
 }
 

@@ -46,7 +46,7 @@ static void begin_queue(Server *server) {
   table->is_within = server_is_within;
   device->max_queued = MEMORY_STREAMS * QUEUE_RECORDS;
   device->max_words = QUEUE_WORDS;
-  device->maintains_still = true;
+  device->maintains_idle = true;
 }
 
 bool server_attach(Device *device, const ServerOptions *options, Error *err) {

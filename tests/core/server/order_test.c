@@ -85,9 +85,9 @@ static void copy(int stream, uint64_t to, uint64_t from) {
 
 /* If no queued work uses it, the host may access it directly. */
 static void look(uint64_t at, int32_t number) {
-  if (trees[at].still != RT_STILL)
+  if (trees[at].idle != RT_IDLE)
     CHECK(device.table->access->reach(&device, &trees[at], NULL, 0, DEVICE_WRITES, &err));
-  CHECK_INT(trees[at].still, RT_STILL);
+  CHECK_INT(trees[at].idle, RT_IDLE);
   CHECK(!memcmp(&cells[at], &expected[at], sizeof(Cell)));
   cells[at].numbers[3] = expected[at].numbers[3] = number;
 }
