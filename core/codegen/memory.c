@@ -1,10 +1,10 @@
 /* memory.c - accesses of elements and of the frame's slots: loads, stores, updates. Updates are
- * relaxed, one element at a time; `plain` ones, and those of a sole worker, are load, op, store.
- * MEM_RMW and MEM_CAS have acquire-release order, unless they are `relaxed`. LLVM 19 does not
- * support that order for a GPU, so there a fence is on either side. Operators that the machine has
- * as one instruction use atomicrmw (on a GPU also float additions); all others use a
- * compare-and-swap loop on the element's bits. compare_exchange compares bits, too, so a float 0
- * differs from -0, and a NaN equals itself. */
+ * relaxed, one element at a time; `nonatomic` and `single_worker` ones are load, op, store. MEM_RMW
+ * and MEM_CAS have acquire-release order, unless they are `relaxed`. LLVM 19 does not support that
+ * order for a GPU, so there a fence is on either side. Operators that the machine has as one
+ * instruction use atomicrmw (on a GPU also float additions); all others use a compare-and-swap loop
+ * on the element's bits. compare_exchange compares bits, too, so a float 0 differs from -0, and a
+ * NaN equals itself. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* lists.c - chooses how ops on lists of dynamic SNodes run, from all that a body does to the lists.
  *
  *   locks    The body both removes and adds elements, or pops and empties: each op holds the list's
- *            lock (kind_dynamic.c), unless only one iteration changes that list (`plain`).
+ *            lock (kind_dynamic.c), unless only one iteration changes that list (`nonatomic`).
  *   buffers  append l0 %i, %v     =>   %row = call rt_dynamic_stage; mem.store %row, %v
  *            The body appends, neither reads the lists nor changes them in another way, and does
  *            not use the slots. This must hold for every append to the level, since elements of one

@@ -15,7 +15,7 @@
  * element is asked of dependence.h. Valid: until a pass adds, removes, moves or lowers an
  * access or an op on a level, changes an index, or makes a task. pass.def says which passes keep
  * the effects; the pipeline discards them after all others. A pass that queries them before it
- * changes a body sees the old body's effects. Flags of accesses and places (plain, own, inside,
+ * changes a body sees the old body's effects. Flags of accesses and places (nonatomic, own, inside,
  * here, active) are read from the insts at the time of the query, so setting one invalidates
  * nothing. After `lower_places` accesses no longer have a field: then only calls and their trees
  * are known, except for bits that are set. */

@@ -1,7 +1,7 @@
 /* updates.c - the pass `packed_updates`: turns changes of packed numbers into ops on their words.
  *
- *   update add packed plain %w, %v, %bit     ->   old = load %w; store %w, old with the new bits
- *   update add packed %w, %v, %bit           ->   the same in a compare-and-swap loop
+ *   update add packed nonatomic %w, %v, %bit   ->   old = load %w; store %w, old with the new bits
+ *   update add packed %w, %v, %bit             ->   the same in a compare-and-swap loop
  *
  * Consecutive stores without an access to the word between them are merged; if they set every bit
  * that the word uses, the word is not read. */

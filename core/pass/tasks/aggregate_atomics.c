@@ -3,8 +3,9 @@
  *
  *     if %hit {                              counts: if %hit { reduce add .., 1 }
  *       %at = mem.rmw add %counter, 1   =>   claim:  %first = mem.rmw add %counter, %total
- *       mem.store .. %at ..                  body:   if %hit { %at = mem.rmw add plain cursor, 1
- *     }                                                        mem.store .. %at .. }
+ *       mem.store .. %at ..                  body:   if %hit {
+ *     }                                                  %at = mem.rmw add nonatomic cursor, 1
+ *                                                        mem.store .. %at .. }
  *
  * A chunk of a range first executes only the code that determines its number of increments, claims
  * that many numbers at once, and then runs the body, which updates a local variable instead: one

@@ -1,11 +1,11 @@
-/* atomics.c - an update that only one iteration can reach becomes load, op, store (`plain`); an
+/* atomics.c - an update that only one iteration can reach becomes load, op, store (`nonatomic`); an
  * atomic op that returns the old value becomes `relaxed` if no iteration can observe the
  * difference.
  *
  * If no two iterations write one element of a field (dependence.h), its updates need no atomics.
- * The host region, with its serial loops, runs in one thread, so every update there is
- * plain. The same holds if the user promised `:independent()`. Updates in functions stay atomic.
- * Calls that change lists of a dynamic SNode are plain if no two iterations change the same list.
+ * The host region, with its serial loops, runs in one thread, so every update there is nonatomic.
+ * The same holds if the user promised `:independent()`. Updates in functions stay atomic. Calls
+ * that change lists of a dynamic SNode take no locks if no two iterations change the same list.
  * Leaves notes for explain().
  *
  * Iterations may pass elements to each other through a counter: x:add(..), exchange and the like
@@ -37,7 +37,7 @@ static void note_atomic(IrKernel *kernel, const EffectAccess *update) {
                    : "its indices do not distinguish the iterations, so two may reach one element");
 }
 
-/* Makes all updates plain, or all exchanges relaxed. */
+/* Makes all updates nonatomic, or all exchanges relaxed. */
 static void mark_all(const Effects *effects, EffectVerb verb) {
   for (int i = 0; i < effects->accesses.count; i++) {
     const EffectAccess *access = &effects->accesses.items[i];

@@ -10,10 +10,10 @@
  * reaches a node activates it in the tree, and a private copy is at a constant distance from the
  * original. The device chooses between the two versions at each run. An array's private copy is a
  * copy of its whole memory, which therefore becomes one of the kernel's trees. A counted array has
- * no copies: its privatised version adds to the array by plain updates, and runs in one chunk. The
- * original task loses its interior. If one worker runs all tasks, its updates of trees are plain
- * anyway (sole_worker.c), so there is one version, unless the order of sums must be as with more
- * workers.
+ * no copies: its privatised version adds to the array by nonatomic updates, and runs in one chunk.
+ * The original task loses its interior. If one worker runs all tasks, its updates of trees are
+ * nonatomic anyway (sole_worker.c), so there is one version, unless the order of sums must be as
+ * with more workers.
  *
  * On a GPU the threads of a block share one copy, in shared memory (codegen/gpu/combine.c), for
  * elements in a tree's root, if there are few. It is always used, since contended atomic updates of

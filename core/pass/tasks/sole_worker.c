@@ -1,6 +1,6 @@
 /* sole_worker.c - removes atomics from updates of trees if one worker runs all iterations: sums are
- * then as in a private copy (`plain`). Other updates, and all under `deterministic`, run one after
- * the other in lanes (`sole`), in the order that they have with more workers.
+ * then as in a private copy (`nonatomic`). Other updates, and all under `deterministic`, run one
+ * after the other in lanes (`single_worker`), in the order that they have with more workers.
  *
  *   mem.update add alias=1 %p, %x     ->     mem.update add nonatomic alias=1 %p, %x
  *   mem.rmw add alias=1 %p, %x        ->     mem.rmw add single_worker alias=1 %p, %x

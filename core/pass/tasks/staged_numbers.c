@@ -1,11 +1,11 @@
 /* staged_numbers.c - aggregated atomics for iterations that number what they store, where their
  * number depends on what other iterations write: the frontier of a search in a graph.
  *
- *     if %new {                                             if %new {
- *       %at = mem.rmw add %counter, 1                         %row = mem.rmw add plain cursor, 1
- *       mem.store .. %at .., %v                      =>       mem.store row %row of the chunk, %v
- *     }                                                       if %row is the last { claim(MOST) }
- *                                                           }
+ *     if %new {                                          if %new {
+ *       %at = mem.rmw add %counter, 1                      %row = mem.rmw add nonatomic cursor, 1
+ *       mem.store .. %at .., %v                   =>       mem.store row %row of the chunk, %v
+ *     }                                                    if %row is the last { claim(MOST) }
+ *                                                        }
  *     claim(%total), also at the end of a chunk:
  *       %first = mem.rmw add %counter, %total
  *       for %k = 0, %total - 1 { mem.store .. %first + %k .., row %k of the chunk }

@@ -7,7 +7,7 @@
  *     %7: f32 = mem.load %6               =>   mem.load shape=strided group=1 part=2 parts=3 %6
  *
  * A loop in a vectorised body that may also run lane by lane (`per_lane`) gets a second body, since
- * its accesses have other shapes there. Plain updates of adjacent elements and of whole cells
+ * its accesses have other shapes there. Nonatomic updates of adjacent elements and of whole cells
  * become load, op and store. Changes no value. Decision D-pass-73. */
 #include "base/bits.h"
 #include "ir/address.h"
@@ -46,7 +46,7 @@ static void add_lane_body(const Shapes *s, IrInst *loop) {
   loop->regions[1] = ir_copy_region(s->kernel, loop->regions[0], loop, NULL);
 }
 
-/* -- plain updates ----------------------------------------------------------------------------- */
+/* -- nonatomic updates ------------------------------------------------------------------------- */
 
 /* Does the region update the field at no other address? Vectors that overlap would wait for each
  * other's stores, of which no load can take a part. */

@@ -116,7 +116,7 @@ static int call_cost(const IrInst *inst) {
   }
 }
 
-/* `sole` ones cost as much, so that lanes are chosen as with more workers. D-pass-76. */
+/* `single_worker` ones cost as much, so that lanes are chosen as with more workers. D-pass-76. */
 static bool is_locked(const IrInst *inst) { return !inst->nonatomic; }
 
 static int op_cost(const IrInst *inst) {
