@@ -1,8 +1,8 @@
 /* module.h - modules: kernels that were compiled ahead of time, with the trees, fields and values
  * that they use, in one file that is mapped read-only.
  *
- *     items --module_save--> ModuleContents --contents_code--> file
- *     file --contents_code--> ModuleContents --module_open--> Module: trees, fields, kernels
+ *     items --module_save--> ModuleContents --module_write--> file
+ *     file --module_read--> ModuleContents --module_open--> Module: trees, fields, kernels
  *
  * A file is a ModuleHead, the encoded contents, the bytes of compiled kernels, each at a multiple
  * of 8, and perhaps a signature. Its data is not trusted: every offset, count and index is checked

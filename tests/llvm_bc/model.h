@@ -14,8 +14,7 @@
 enum { MODEL_THREADS = 3, MODEL_PHASES = 2 };
 
 /* Steps of a thread, "w12 d10": a letter, the node, the cell, in hexadecimal.
- *   w  writes the cell: model_value in its payload        r  may read nothing but its value and
- * zero
+ *   w  writes a value of its own to the cell              r  may read only that value, or zero
  *   a  activates it      d  deactivates it                s  must find its value there */
 typedef struct ModelScenario {
   const ForestRow *rows;

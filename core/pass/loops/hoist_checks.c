@@ -5,10 +5,10 @@
  *                                                  } else { the loop as it was }
  *
  * The bounds of a numeric `for` are known before it runs, so one check there, or a loop split into
- * three, serves all its iterations: hoist_checks.h. Nests with a loop-carried dependence are
- * skewed: skew.h. Inner loops come first; a loop around one that was copied stays as it is. In a
- * task that has an interior, only the interior changes, since the checked body rarely runs. Short
- * loops have been unrolled by now. */
+ * three, serves all its iterations. Nests with a loop-carried dependence are skewed (skew.c). Inner
+ * loops come first; a loop around one that was copied stays as it is. In a task that has an
+ * interior, only the interior changes, since the checked body rarely runs. Short loops have been
+ * unrolled by now. */
 #include "pass/loops/loops.h"
 
 #include "base/bits.h"

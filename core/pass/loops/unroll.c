@@ -4,7 +4,7 @@
  *   for 0, 2, 1 (%a) { load place f0 %i + %a }   =>   load place f0 %i; load place f0 %i + 1; ..
  *
  * If the accesses' bases depend on data (floor of a particle's position), one check before the nest
- * selects one of two versions (hoist_checks.h): the one whose places are inside is unrolled, the
+ * selects one of two versions (loops.h): the one whose places are inside is unrolled, the
  * other stays a loop (`rolled`). Nests of bodies that rarely run stay loops, too: a checked body
  * that has an interior, and the body of a task that has a privatised version. A nest has at most
  * MOST_COPIES copies, and no body grows beyond LARGEST_BODY; the limit is LARGEST_CHOOSING_BODY if
