@@ -90,6 +90,144 @@ local function asking(x)
   end)
 end
 
+local function is_inside(field, i, j)
+  local n, m = field.shape[0], field.shape[1]
+  return n == 0 or i < n and j < m -- a hash has no end
+end
+
+-- A number that tells which of the cells around all active ones are active, and what they hold,
+-- where the first cell follows the last; `field` may have more or fewer cells than the loop's.
+local function around_by_host(x, field, extents)
+  local n, m = extents[1], extents[2]
+  local sum = 0
+  for i, j in pairs(x) do
+    for a = -2, 2 do
+      for b = -2, 2 do
+        local k, l = (i + a) % n, (j + b) % m
+        local held = is_inside(field, k, l) and field[k][l] or 0
+        if is_inside(x, k, l) and x:is_active(k, l) then held = held + 7 end
+        sum = sum + ((a + 3) * 10 + b + 3) * held
+      end
+    end
+  end
+  return sum
+end
+
+-- `n` and `m` are the ends of indices in the kernel's text.
+local function around(x, field, n, m)
+  local text = ([[function()
+    local s = rg.i64(0)
+    for i, j in x:active() do
+      for a = -2, 2 do
+        for b = -2, 2 do
+          local held = field[(i + a + 3 * N) % N][(j - 5 * M + b) % M]
+          if x:is_active((i + a) % N, (j + b + M) % M) then held = held + 7 end
+          s = s + ((a + 3) * 10 + b + 3) * held
+        end
+      end
+    end
+    return s
+  end]]):gsub("N", n):gsub("M", m)
+  return rg.kernel(text, { x = x, field = field })
+end
+
+local function placed(place)
+  local x = rg.field(rg.i32)
+  place(rg.root):place(x)
+  return x
+end
+
+local function compare_around(x, field, extents)
+  local expected = around_by_host(x, field, extents)
+  for _, stress in ipairs { "", "guard_pages,force_lanes" } do
+    local sum = support.with_stress(stress, function()
+      return around(x, field, extents[1], extents[2])()
+    end)
+    assert.equal(expected, tonumber(sum))
+  end
+end
+
+local function compare_around_itself(place, extents)
+  local x = placed(place)
+  scatter(x, extents)
+  compare_around(x, x, extents)
+end
+
+describe("a loop over active cells that wraps indices around the field", function()
+  for _, tree in ipairs(trees) do
+    it("reads the cells at the other side: " .. tree[1], function()
+      compare_around_itself(tree[4], tree[2])
+    end)
+  end
+
+  it("does so where two steps reach around a field of two cells", function()
+    local function wide(root) return root:pointer("ij", 1, 2):dense("ij", 2) end
+    local function one(root) return root:pointer("ij", 1):bitmasked("ij", 2) end
+    local function small(root) return root:pointer("ij", 3):dense("ij", 1) end
+    compare_around_itself(wide, { 2, 4 })
+    compare_around_itself(one, { 2, 2 })
+    compare_around_itself(small, { 3, 3 })
+  end)
+
+  it("reads other leaves of the same shape, of which there are more, or fewer", function()
+    local function blocks(count)
+      return placed(function(root) return root:pointer("ij", count):dense("ij", 4) end)
+    end
+    for _, count in ipairs { 2, 3, 5 } do
+      local x, other = blocks(3), blocks(count)
+      scatter(x, { 12, 12 })
+      for i = 0, 4 * count - 1, 3 do
+        for j = 0, 4 * count - 1 do other[i][j] = i * 31 + j + 1 end
+      end
+      compare_around(x, other, { 12, 12 })
+    end
+  end)
+
+  it("does not wrap at other numbers than the field's end", function()
+    local x = placed(function(root) return root:pointer("ij", 4):dense("ij", 4) end)
+    scatter(x, { 16, 16 })
+    for _, n in ipairs { 4, 12, 20, 32 } do compare_around(x, x, { n, 16 }) end
+  end)
+
+  it("wraps by a mask, and finds each neighbouring leaf once #compiled", function()
+    local x, y = rg.field(rg.i32), rg.field(rg.i32)
+    rg.root:pointer("ij", 4):dense("ij", 8):place(x, y)
+    for i = 0, 31 do x[i][31 - i], x[i][0] = i + 1, 3 * i + 1 end
+    local kernel = rg.kernel([[function()
+      for i, j in x:active() do
+        y[i][j] = x[bit.band(i + 1, 31)][j] + 100 * x[i][bit.band(j - 1, 31)]
+      end
+    end]], { x = x, y = y, bit = bit })
+    kernel()
+    for i, j, value in pairs(y) do
+      assert.equal(x[(i + 1) % 32][j] + 100 * x[i][(j - 1) % 32], value)
+    end
+    local how = "cells of neighbouring leaves, each found once per leaf"
+    assert.matches(how, kernel:explain(), 1, true)
+  end)
+
+  it("sees what its own iteration has activated and written at the other side", function()
+    for _, cells in ipairs { "dense", "bitmasked" } do
+      local x, seen = rg.field(rg.i32), rg.field(rg.i32, 4)
+      local block = rg.root:pointer("i", 4)
+      block[cells](block, "i", 8):place(x)
+      x[0] = 1
+      rg.kernel([[function()
+        for i in x:active() do
+          if i == 0 then
+            if x:is_active((i - 1) % 32) then seen[0] = 1 end
+            seen[1] = x[(i - 1) % 32] + 1
+            x[(i - 1) % 32] = 5
+            if x:is_active((i - 1) % 32) then seen[2] = 1 end
+            seen[3] = x[(i - 1) % 32]
+          end
+        end
+      end]], { x = x, seen = seen })()
+      assert.same({ 0, 1, 1, 5 }, { seen[0], seen[1], seen[2], seen[3] })
+    end
+  end)
+end)
+
 describe("a loop that tests whether cells around are active", function()
   for _, tree in ipairs(trees) do
     local name, extents, how, place = tree[1], tree[2], tree[3], tree[4]

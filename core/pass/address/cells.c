@@ -61,6 +61,15 @@ static IrInst *shared_offset(IrBuilder *b, const Nears *nears, int k) {
   return ir_binary(b, IR_SUB, ir_convert(b, of, TYPE(I64)), ir_i64(b, 1));
 }
 
+/* Of a periodic coordinate: the same in 0 .. count - 1, from at most one outside. */
+static IrInst *wrap_coordinate(IrBuilder *b, IrInst *node, int64_t count) {
+  IrInst *zero = ir_i64(b, 0), *all = ir_i64(b, count);
+  IrInst *below = ir_binary(b, IR_LT, node, zero);
+  node = ir_select(b, below, ir_binary(b, IR_ADD, node, all), node);
+  IrInst *above = ir_binary(b, IR_GE, node, all);
+  return ir_select(b, above, ir_binary(b, IR_SUB, node, all), node);
+}
+
 /* The coordinate plus the offset, and whether it is inside; coordinates outside become 0, so that
  * the walk stays inside. */
 static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, const Nears *nears,
@@ -69,8 +78,10 @@ static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, const
   if (nears) offset = shared_offset(b, nears, k);
   else if (near->offset[k]) offset = ir_i64(b, near->offset[k]);
   const SNode *own = l->shape.node_level, *level = l->kernel->levels.items[near->level].node;
-  if (!offset && leaf_shape_is_within(own, level, k)) return node;
+  bool is_periodic = near->periodic >> k & 1;
   if (offset) node = ir_binary(b, IR_ADD, node, offset);
+  if (offset && is_periodic) node = wrap_coordinate(b, node, own->shape[k]);
+  if ((!offset || is_periodic) && leaf_shape_is_within(own, level, k)) return node;
   if (snode_is_unbounded(level, k)) return node;
   IrInst *size = ir_const_int(b, TYPE(U64), level->shape[k]);
   IrInst *within = ir_binary(b, IR_LT, ir_convert(b, node, TYPE(U64)), size);
@@ -112,13 +123,14 @@ static bool is_adjacent(const IrInst *near) {
   return true;
 }
 
-/* Collects `first` and the NEARs after it in its region of the same level and leaf. */
+/* Collects `first` and the NEARs after it in its region of the same level, leaf and periods. */
 static Nears find_nears(IrInst *first) {
   Nears nears = {.count = 0};
   size_t operand_bytes = sizeof(IrInst *) * (size_t)first->operand_count;
   if (!is_adjacent(first)) return nears;
   for (IrInst *inst = first; inst && nears.count < IR_MAX_SHARED; inst = inst->next)
-    if (inst->op == IR_NEIGHBOUR && inst->level == first->level && is_adjacent(inst) &&
+    if (inst->op == IR_NEIGHBOUR && inst->level == first->level &&
+        inst->periodic == first->periodic && is_adjacent(inst) &&
         !memcmp(inst->operands, first->operands, operand_bytes))
       nears.items[nears.count++] = inst;
   return nears;

@@ -20,6 +20,8 @@
  *   - all of a field below another level that the body writes, unless it does so in each cell: then
  *     the leaf there is created first (ENSURE);
  *   - everything in a tree in which the body deactivates.
+ * Indices may be periodic: the remainder of such a sum by the extent of the loop's cells is a cell
+ * at an offset, too, where the leaf before the first one is the last. Decision D-pass-115.
  * leaf_active.c handles `is_active` of cells at such offsets.
  * Keeps the order of insts; sets task->factors. */
 #include "pass/trees/leaf.h"
@@ -37,29 +39,61 @@ static bool is_at_origin(const int32_t offset[SNODE_MAX_AXES]) {
   return true;
 }
 
-/* Is the sum of the loop's index and an offset exact, without wrapping? */
-static bool is_exact(const Leaf *l, const SNode *node, const IndexRange *range, int k) {
+/* Does the sum of the loop's index and an offset, in 32 bits, never wrap? */
+static bool never_wraps(const Leaf *l, const IndexRange *range, int k) {
   int64_t cells = snode_extent(l->shape.cells, k);
-  bool never_wraps = range->bits == 32 && cells <= INT32_MAX - max_i64(range->low, 0);
-  return never_wraps || ranges_hold_below(range, snode_extent(node, k));
+  return range->bits == 32 && cells <= INT32_MAX - max_i64(range->low, 0);
 }
 
-static bool find_offset_of_cell(const Leaf *l, const SNode *node, const IndexRange *index,
-                                int32_t *offset) {
+/* Is that sum exact wherever it is an index of the node? */
+static bool is_exact(const Leaf *l, const SNode *node, const IndexRange *range, int k) {
+  return never_wraps(l, range, k) || ranges_hold_below(range, snode_extent(node, k));
+}
+
+/* Is the index a sum's remainder by the extent of the loop's cells? Then subtracts whole periods
+ * from the sum's constant: the rest, at most half a period, is 0 only for the visited cell. */
+static bool find_periodic(const Leaf *l, const IrInst *index, int a, IndexRange *range) {
+  int k = l->shape.index[a], c = l->shape.coordinate[a];
+  const SNode *level = l->shape.node_level;
+  bool is_mask = index->op == IR_BAND;
+  int64_t by;
+  if ((index->op != IR_MOD && !is_mask) || !ir_is_const(index->operands[1], &by)) return false;
+  int64_t period = by + is_mask;
+  if (c < 0 || period <= 0 || snode_is_unbounded(level, c) ||
+      period != level->shape[c] * l->shape.extent[a] || period != snode_extent(l->shape.cells, k) ||
+      (is_mask && !is_power_of_two((uint64_t)period)))
+    return false;
+  *range = ranges_of(index->operands[0]);
+  if (ranges_exact_param(l->body, range) != k || !never_wraps(l, range, k)) return false;
+  range->low -= floor_div(range->low, period) * period;
+  if (range->low > period / 2) range->low -= period;
+  range->high = range->low;
+  return true;
+}
+
+static bool find_offset_of_cell(const Leaf *l, const SNode *node, IrInst *const *indices,
+                                int32_t *offset, int32_t *periodic) {
   DEBUG_ASSERT(node->rank == l->shape.cells->rank, "it has a cell for each cell of the leaf");
+  *periodic = 0;
   for (int a = 0; a < l->shape.axis_count; a++) {
     int k = l->shape.index[a];
-    const IndexRange *range = &index[k];
-    bool near = range->low >= -l->shape.extent[a] && range->low <= l->shape.extent[a];
-    if (ranges_exact_param(l->body, range) != k || !near || !is_exact(l, node, range, k))
-      return false;
-    offset[a] = (int32_t)range->low;
+    IndexRange range;
+    if (find_periodic(l, indices[k], a, &range)) {
+      if (range.low) *periodic |= 1 << l->shape.coordinate[a];
+    } else {
+      range = ranges_of(indices[k]);
+      if (ranges_exact_param(l->body, &range) != k || !is_exact(l, node, &range, k)) return false;
+    }
+    if (range.low < -l->shape.extent[a] || range.low > l->shape.extent[a]) return false;
+    offset[a] = (int32_t)range.low;
   }
   return true;
 }
 
-bool leaf_find_offset(const Leaf *l, const SNode *node, const IndexRange *index, int32_t *offset) {
-  return node && leaf_shape_holds(&l->shape, node) && find_offset_of_cell(l, node, index, offset);
+bool leaf_find_offset(const Leaf *l, const SNode *node, IrInst *const *indices, int32_t *offset,
+                      int32_t *periodic) {
+  return node && leaf_shape_holds(&l->shape, node) &&
+         find_offset_of_cell(l, node, indices, offset, periodic);
 }
 
 enum { REMOVES_CELLS = EFFECT_DEACTIVATES | EFFECT_APPENDS | EFFECT_POPS };
@@ -126,9 +160,10 @@ static void add_place(Leaf *l, const EffectPlace *at) {
   /* a write of the element sets the bit, too */
   bool sets_bit = writes && node && node != l->masked && snode_is_masked(node, l->shape.node_level);
   access.in_counterpart = is_in_counterpart(l, at->inst);
+  bool has_cell = access.in_counterpart || (node && leaf_shape_holds(&l->shape, node));
   access.is_relative =
-      !sets_bit && (access.in_counterpart ? find_offset_of_cell(l, node, at->index, access.offset)
-                                          : leaf_find_offset(l, node, at->index, access.offset));
+      !sets_bit && has_cell &&
+      find_offset_of_cell(l, node, at->inst->operands, access.offset, &access.periodic);
   bool is_own = access.is_relative && is_at_origin(access.offset);
   access.reaches = writes && access.in_counterpart && is_own && may_create_early(l, at);
   if (writes && !(is_own && (access.reaches || !access.in_counterpart)))
@@ -172,20 +207,30 @@ static bool is_created_early(const Leaf *l, int level) {
   return false;
 }
 
-static bool is_near(const IrInst *near, int level, const int32_t nodes[SNODE_MAX_AXES]) {
-  return near->level == level && !memcmp(near->offset, nodes, sizeof *nodes * SNODE_MAX_AXES);
+static bool is_near(const IrInst *near, int level, const int32_t nodes[SNODE_MAX_AXES],
+                    int32_t periodic) {
+  return near->level == level && near->periodic == periodic &&
+         !memcmp(near->offset, nodes, sizeof *nodes * SNODE_MAX_AXES);
 }
 
-IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]) {
+int32_t leaf_crossed(const int32_t nodes[SNODE_MAX_AXES], int32_t periodic) {
+  for (int k = 0; k < SNODE_MAX_AXES; k++)
+    if (!nodes[k]) periodic &= ~(1 << k);
+  return periodic;
+}
+
+IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES], int32_t periodic) {
   ASSERT(level >= 0 && level < l->kernel->levels.count, "the level is the kernel's");
   if (level == l->task->level && is_at_origin(nodes)) return l->cursor;
+  periodic = leaf_crossed(nodes, periodic);
   for (int i = 0; i < l->nears.count; i++)
-    if (is_near(l->nears.items[i], level, nodes)) return l->nears.items[i];
+    if (is_near(l->nears.items[i], level, nodes, periodic)) return l->nears.items[i];
   IrBuilder b = rewrite_before(l->kernel, l->cells);
   IrOp op = is_at_origin(nodes) && is_created_early(l, level) ? IR_ENSURE : IR_NEIGHBOUR;
   IrInst *near =
       ir_emit(&b, op, TYPE(PTR), l->leaves->params.count - 1, l->leaves->params.items + 1);
   near->level = level;
+  near->periodic = periodic;
   near->axis_count = (int8_t)near->operand_count;
   memcpy(near->offset, nodes, sizeof *nodes * SNODE_MAX_AXES);
   vec_push(l->kernel->scratch, &l->nears, near);
@@ -194,8 +239,8 @@ IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]) 
 
 /* Adds the cursors of two leaves per axis with an offset, the lower one first; the last axis varies
  * fastest. */
-static int add_cursors(Leaf *l, int level, const int32_t offset[SNODE_MAX_AXES],
-                       IrInst **operands) {
+static int add_cursors(Leaf *l, int level, const LeafAccess *access, IrInst **operands) {
+  const int32_t *offset = access->offset;
   int axes[SNODE_MAX_AXES], crossed = 0;
   for (int a = 0; a < l->shape.axis_count; a++)
     if (offset[a]) axes[crossed++] = a;
@@ -207,7 +252,7 @@ static int add_cursors(Leaf *l, int level, const int32_t offset[SNODE_MAX_AXES],
       int32_t lower = offset[axes[k]] < 0 ? -1 : 0;
       nodes[l->shape.coordinate[axes[k]]] = lower + second;
     }
-    operands[combination] = leaf_cursor_at(l, level, nodes);
+    operands[combination] = leaf_cursor_at(l, level, nodes, access->periodic);
   }
   return 1 << crossed;
 }
@@ -230,7 +275,7 @@ static IrInst *make_cell(Leaf *l, const LeafAccess *access) {
     level = ir_add_level(l->kernel, counterpart, counterpart->name);
   }
   for (int a = 0; a < count; a++) operands[a] = leaf_position(l, a);
-  count += add_cursors(l, level, access->offset, operands + count);
+  count += add_cursors(l, level, access, operands + count);
   IrBuilder b = rewrite_before(l->kernel, access->place);
   IrInst *cell = ir_emit(&b, IR_CELL, TYPE(PLACE), count, operands);
   cell->field = access->place->field;

@@ -16,6 +16,7 @@ typedef struct LeafAccess { /* a PLACE of the body */
   bool in_counterpart; /* below another level, in the counterpart of the visited leaf */
   bool reaches; /* in_counterpart, and written in each visited cell: the leaf is created first */
   int32_t offset[SNODE_MAX_AXES];
+  int32_t periodic; /* as of NEIGHBOUR */
 } LeafAccess;
 
 typedef struct Leaf {
@@ -38,15 +39,20 @@ typedef struct Leaf {
   IrMap *with; /* the replacement of an inst from before the pass */
 } Leaf;
 
-/* Are indices of level `node`, by its axes, those of the loop plus constants no larger than a leaf?
- * If so, sets `offset`, by leaf axis. */
-bool leaf_find_offset(const Leaf *l, const SNode *node, const IndexRange *index, int32_t *offset);
+/* Are these indices of level `node` those of the loop plus constants no larger than a leaf, or the
+ * remainders of such sums by the extent of the loop's cells? If so, sets `offset`, by leaf axis,
+ * and in which coordinates it is `periodic`. */
+bool leaf_find_offset(const Leaf *l, const SNode *node, IrInst *const *indices, int32_t *offset,
+                      int32_t *periodic);
 /* Can cursors find the cells at that offset: does it reach few leaves, each in a direction that the
  * node level divides? */
 bool leaf_may_look_near(const Leaf *l, const int32_t *offset);
-/* The cursor of the leaf at this distance in nodes along each of the node's coordinates. `level`:
- * the task's, or one with a counterpart of each leaf (leaf_shape_has_counterpart). */
-IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]);
+/* Those of the `periodic` coordinates along which the leaf at this distance is another one. */
+int32_t leaf_crossed(const int32_t nodes[SNODE_MAX_AXES], int32_t periodic);
+/* The cursor of the leaf at this distance in nodes along each of the node's coordinates, some of
+ * which may be periodic. `level`: the task's, or one with a counterpart of each leaf
+ * (leaf_shape_has_counterpart). */
+IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES], int32_t periodic);
 /* The visited cell's position in its leaf. */
 IrInst *leaf_position(const Leaf *l, int leaf_axis);
 

@@ -28,6 +28,7 @@ typedef struct RowWord { /* a word of bits around the row */
   const SNode *sparse;   /* whose cells they are */
   /* by leaf axis; in `pieces` the last one counts leaves, in `leaves` all do */
   int32_t offset[SNODE_MAX_AXES];
+  int32_t periodic; /* as of NEIGHBOUR */
   IrInst *word;
 } RowWord;
 
@@ -37,6 +38,7 @@ typedef struct RowQueries {
   Leaf *l;
   const SNode *sparse; /* the level of the query: a masked level, or the leaves' */
   const IrInst *query;
+  int32_t periodic; /* along which coordinates its offset is, as of NEIGHBOUR */
   VEC(Change) changes;
   RowWords rows;   /* words aligned to the visited row's positions, */
   RowWords pieces; /* and the words that they are combined from: rows of one leaf */
@@ -52,10 +54,9 @@ static bool is_same_offset(const int32_t *a, const int32_t *b) {
 }
 
 static bool find_offset_of_call(const Leaf *l, const IrInst *inst, const SNode *node,
-                                int32_t *offset) {
-  IndexRange index[SNODE_MAX_AXES];
-  for (int k = 0; k < inst->operand_count; k++) index[k] = ranges_of(inst->operands[k]);
-  return inst->operand_count == node->rank && leaf_find_offset(l, node, index, offset);
+                                int32_t *offset, int32_t *periodic) {
+  return inst->operand_count == node->rank &&
+         leaf_find_offset(l, node, inst->operands, offset, periodic);
 }
 
 /* Does the inst only activate the visited cell, which is active already, like its leaf? */
@@ -73,14 +74,17 @@ static void add_change(RowQueries *q, const Change *change) {
 /* Finds the insts that may activate a cell of the sparse level other than the visited one. */
 static void find_changes(RowQueries *q) {
   const Leaf *l = q->l;
+  int32_t periodic;
   q->changes.count = 0;
   for (int i = 0; i < l->effects->accesses.count; i++) {
     const EffectAccess *access = &l->effects->accesses.items[i];
     if (!effects_access_activates(l->effects, access, q->sparse)) continue;
     const SNode *node = l->kernel->fields.items[access->field].node;
     Change change = {.inst = access->inst};
-    change.is_relative = !access->place->is_called && access->place->index &&
-                         leaf_find_offset(l, node, access->place->index, change.offset);
+    change.is_relative =
+        !access->place->is_called && access->place->index &&
+        leaf_find_offset(l, node, access->place->inst->operands, change.offset, &periodic) &&
+        !periodic;
     add_change(q, &change);
   }
   for (int i = 0; i < l->effects->calls.count; i++) {
@@ -88,7 +92,8 @@ static void find_changes(RowQueries *q) {
     if (!call->changes || call->tree != l->kernel->levels.items[q->query->level].tree) continue;
     Change change = {.inst = call->inst};
     change.is_relative = !call->is_called && call->op == IR_ACTIVATE &&
-                         find_offset_of_call(l, call->inst, call->node, change.offset);
+                         find_offset_of_call(l, call->inst, call->node, change.offset, &periodic) &&
+                         !periodic;
     add_change(q, &change);
   }
 }
@@ -105,7 +110,7 @@ static bool runs_before(const Leaf *l, const IrInst *change, const IrInst *query
 static bool may_have_changed(const RowQueries *q, const int32_t *offset) {
   for (int i = 0; i < q->changes.count; i++) {
     const Change *change = &q->changes.items[i];
-    if (!change->is_relative || !snode_has_bits(q->sparse)) return true;
+    if (!change->is_relative || !snode_has_bits(q->sparse) || q->periodic) return true;
     if (is_same_offset(change->offset, offset) && runs_before(q->l, change->inst, q->query))
       return true;
   }
@@ -125,16 +130,21 @@ static bool has_word_per_row(const Leaf *l, const SNode *sparse) {
 
 /* -- words ------------------------------------------------------------------------------------- */
 
-static IrInst *find_word(const RowWords *rows, const SNode *sparse, const int32_t *offset) {
-  for (int i = 0; i < rows->count; i++)
-    if (rows->items[i].sparse == sparse && is_same_offset(rows->items[i].offset, offset))
-      return rows->items[i].word;
+static IrInst *find_word(const RowQueries *q, const RowWords *rows, const int32_t *offset,
+                         int32_t periodic) {
+  for (int i = 0; i < rows->count; i++) {
+    const RowWord *row = &rows->items[i];
+    if (row->sparse == q->sparse && row->periodic == periodic &&
+        is_same_offset(row->offset, offset))
+      return row->word;
+  }
   return NULL;
 }
 
-static void add_row(RowQueries *q, RowWords *rows, const int32_t *offset, IrInst *word) {
-  DEBUG_ASSERT(!find_word(rows, q->sparse, offset), "a word is made once");
-  RowWord row = {.sparse = q->sparse, .word = word};
+static void add_row(RowQueries *q, RowWords *rows, const int32_t *offset, int32_t periodic,
+                    IrInst *word) {
+  DEBUG_ASSERT(!find_word(q, rows, offset, periodic), "a word is made once");
+  RowWord row = {.sparse = q->sparse, .periodic = periodic, .word = word};
   memcpy(row.offset, offset, sizeof row.offset);
   vec_push(q->l->kernel->scratch, rows, row);
 }
@@ -149,7 +159,8 @@ static IrInst *crosses_leaf(const Leaf *l, IrBuilder *b, int axis, int32_t offse
 /* A word of all ones if the leaf is active, else 0. Tests the leaf's first cell. */
 static IrInst *word_of_leaf(RowQueries *q, const int32_t *nodes) {
   Leaf *l = q->l;
-  IrInst *word = find_word(&q->leaves, q->sparse, nodes);
+  int32_t periodic = leaf_crossed(nodes, q->periodic);
+  IrInst *word = find_word(q, &q->leaves, nodes, periodic);
   if (word) return word;
   IrBuilder b = rewrite_before(l->kernel, l->cells);
   IrInst *index[SNODE_MAX_AXES];
@@ -158,12 +169,14 @@ static IrInst *word_of_leaf(RowQueries *q, const int32_t *nodes) {
     int64_t distance = c < 0 ? 0 : (int64_t)nodes[c] * l->shape.extent[axis];
     index[k] = ir_i64(&b, distance);
     if (c >= 0) index[k] = ir_binary(&b, IR_ADD, l->leaves->params.items[1 + c], index[k]);
+    if (c >= 0 && periodic >> c & 1)
+      index[k] = ir_binary_const(&b, IR_MOD, index[k], snode_extent(l->shape.cells, k));
   }
   IrInst *is_active = ir_emit(&b, IR_IS_ACTIVE, TYPE(BOOL), l->shape.cells->rank, index);
   is_active->level = l->task->cells_level;
   IrInst *all = ir_const_int(&b, TYPE(U64), -1), *none = ir_const_int(&b, TYPE(U64), 0);
   word = ir_select(&b, is_active, all, none);
-  add_row(q, &q->leaves, nodes, word);
+  add_row(q, &q->leaves, nodes, periodic, word);
   return word;
 }
 
@@ -173,7 +186,7 @@ static IrInst *choose_leaf(RowQueries *q, IrBuilder *b, const int32_t *offset, i
                            int axis) {
   const Leaf *l = q->l;
   if (axis == l->shape.axis_count - 1)
-    return snode_has_bits(q->sparse) ? leaf_cursor_at(q->l, l->task->level, nodes)
+    return snode_has_bits(q->sparse) ? leaf_cursor_at(q->l, l->task->level, nodes, q->periodic)
                                      : word_of_leaf(q, nodes);
   IrInst *same = choose_leaf(q, b, offset, nodes, axis + 1);
   if (!offset[axis]) return same;
@@ -213,8 +226,8 @@ static IrInst *word_at(RowQueries *q, IrBuilder *b, const int32_t *offset, int a
   int32_t at[SNODE_MAX_AXES];
   memcpy(at, offset, sizeof at);
   at[q->l->shape.axis_count - 1] = along;
-  IrInst *word = find_word(&q->pieces, q->sparse, at);
-  if (!word) add_row(q, &q->pieces, at, word = read_word(q, b, offset, along));
+  IrInst *word = find_word(q, &q->pieces, at, q->periodic);
+  if (!word) add_row(q, &q->pieces, at, q->periodic, word = read_word(q, b, offset, along));
   return word;
 }
 
@@ -267,14 +280,14 @@ static IrInst *bring_out(RowQueries *q, IrBuilder *b, IrInst *word) {
 /* The word, computed before the row, whose bit at a cell's position is the result of the query. */
 static IrInst *word_of_query(RowQueries *q, const int32_t *offset) {
   const Leaf *l = q->l;
-  IrInst *word = find_word(&q->rows, q->sparse, offset);
+  IrInst *word = find_word(q, &q->rows, offset, q->periodic);
   if (word) return word;
   IrBuilder b = builder_of_words(q);
   word = make_word(q, &b, offset);
   if (l->shape.extent[l->shape.axis_count - 1] <= NARROW_BITS)
     word = ir_convert(&b, word, TYPE(U32));
   word = bring_out(q, &b, word);
-  add_row(q, &q->rows, offset, word);
+  add_row(q, &q->rows, offset, q->periodic, word);
   return word;
 }
 
@@ -310,7 +323,8 @@ void leaf_query_words(Leaf *l) {
     q.query = call->inst;
     q.sparse = snode_sparse_level(call->node);
     if (!q.sparse || q.sparse->tree != l->shape.cells->tree || !has_word_per_row(l, q.sparse) ||
-        !find_offset_of_call(l, call->inst, call->node, offset) || !leaf_may_look_near(l, offset))
+        !find_offset_of_call(l, call->inst, call->node, offset, &q.periodic) ||
+        !leaf_may_look_near(l, offset))
       continue;
     find_changes(&q);
     if (!may_have_changed(&q, offset)) replace_query(&q, call->inst, offset);
