@@ -1008,3 +1008,40 @@ describe("memory of lists #compiled", function()
     assert.is_true(reserved() - before < 2 ^ 18)
   end)
 end)
+
+describe("a loop that sorts the lists of its iterations #compiled", function()
+  local function sort_lists()
+    local n, x, y = 37, rg.field(rg.f32), rg.field(rg.i32)
+    local row = rg.root:dense("i", n)
+    row:dynamic("j", 64, { chunk = 4 }):place(x, y)
+    local kernel = rg.kernel([=[function()
+      for i in row:active() do
+        for k = 0, i % 11 do x:append(i, (k * 7 + i) % 13, k) end
+        local count = x:length(i)
+        for last = count - 2, 0, -1 do
+          for k = 0, last do
+            if x[i][k] > x[i][k + 1] then
+              x[i][k], x[i][k + 1] = x[i][k + 1], x[i][k]
+              y[i][k], y[i][k + 1] = y[i][k + 1], y[i][k]
+            end
+          end
+        end
+        x[i][count + i % 3] = -1
+      end
+    end]=], { x = x, y = y, row = row })
+    kernel()
+    return kernel:explain(), x, y, n
+  end
+
+  it("writes the elements in lanes, too, also past a list's end #cpu", function()
+    local notes, x, y, n = support.with_stress("force_lanes", sort_lists)
+    assert.matches("at a time, in vector lanes", notes)
+    for i = 0, n - 1 do
+      local count = i % 11 + 1
+      assert.equal(count + i % 3 + 1, x:length(i))
+      for k = 0, count - 2 do assert.is_true(x[i][k] <= x[i][k + 1]) end
+      for k = 0, count - 1 do assert.equal((y[i][k] * 7 + i) % 13, x[i][k]) end
+      assert.equal(-1, x[i][count + i % 3])
+    end
+  end)
+end)

@@ -403,6 +403,8 @@ static bool may_differ_by_lane(const IrInst *call) {
   int64_t how = RT_LIST_LOCKED;
   if (call->entry == RT_DYNAMIC_POP && ir_is_const(call->operands[1], &how))
     return how != RT_LIST_LOCKED;
+  if (call->entry == RT_DYNAMIC_ENSURE && ir_is_const(call->operands[3], &how))
+    return how != RT_LIST_LOCKED;
   return call->entry == RT_DYNAMIC_APPEND && ir_is_const(call->operands[3], &how) &&
          how == RT_LIST_OWN;
 }
