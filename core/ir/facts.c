@@ -328,8 +328,7 @@ bool facts_distance(const IrInst *a, const IrInst *b, int64_t *distance) {
          facts_affine_distance(&first, &second, distance);
 }
 
-/* If the value is x % 2^n or x & (2^n - 1): x, and n in *bits; otherwise itself. */
-static const IrInst *without_remainder(const IrInst *value, int *bits) {
+const IrInst *facts_without_remainder(const IrInst *value, int *bits) {
   int64_t by;
   bool is_mask = value->op == IR_BAND;
   *bits = 64;
@@ -343,7 +342,7 @@ static const IrInst *without_remainder(const IrInst *value, int *bits) {
 bool facts_differ(const IrInst *a, const IrInst *b) {
   Affine sum, other;
   int bits, bits_of_b;
-  const IrInst *x = without_remainder(a, &bits), *y = without_remainder(b, &bits_of_b);
+  const IrInst *x = facts_without_remainder(a, &bits), *y = facts_without_remainder(b, &bits_of_b);
   if (bits != bits_of_b) x = a, y = b, bits = 64;
   if (!facts_affine(x, NULL, &sum) || !facts_affine(y, NULL, &other)) return false;
   if (!facts_affine_add(&sum, &other, -1)) return false;
@@ -391,4 +390,34 @@ bool facts_reads_after(const IrInst *load, const IrInst *store, int64_t *iterati
   *iterations = moves ? bytes / moves : 1;
   *never = moves ? bytes % moves || *iterations <= 0 : bytes;
   return true;
+}
+
+/* -- conditions -------------------------------------------------------------------------------- */
+
+static bool is_same_condition(const IrInst *a, const IrInst *b) {
+  return a == b || (a->op == IR_GET && b->op == IR_GET && a->operands[0] == b->operands[0]);
+}
+
+/* Is the inst in the first arm of an `if` on this condition? */
+static bool is_guarded_by(const IrInst *inst, const IrInst *condition) {
+  for (const IrRegion *in = inst->region; in && in->owner; in = in->owner->region)
+    if (in->owner->op == IR_IF && is_same_condition(in->owner->operands[0], condition))
+      return in == in->owner->regions[0];
+  return false;
+}
+
+IrInst *facts_implied_by(const IrInst *variable) {
+  IrInst *first = NULL;
+  for (const IrUse *use = variable->uses; use; use = use->next) {
+    const IrInst *set = use->user;
+    if (set->op == IR_SET && set->region == variable->region) {
+      if (first) return NULL;
+      first = set->operands[1];
+    }
+  }
+  for (const IrUse *use = first ? variable->uses : NULL; use; use = use->next)
+    if (use->user->op == IR_SET && use->user->region != variable->region &&
+        !is_guarded_by(use->user, first))
+      return NULL;
+  return first;
 }

@@ -83,6 +83,11 @@ typedef struct Affine {
 /* Expresses an integer value as a sum. Insts outside `scope` are not expanded further; if it is
  * NULL, all sums are. False: too many terms. */
 bool facts_affine(const IrInst *value, const IrRegion *scope, Affine *out);
+/* If the value is x % 2^n or x & (2^n - 1): x, and n in *bits; otherwise itself, and 64. */
+const IrInst *facts_without_remainder(const IrInst *value, int *bits);
+/* A condition that must hold where the variable is true, as %a does for the variable of `a and b`:
+ * `set %v, %a  if %a { set %v, %b }`; NULL: none is known. */
+IrInst *facts_implied_by(const IrInst *variable);
 /* The factor of `value`; 0 if it is not a term. */
 int64_t facts_factor(const Affine *sum, const IrInst *value);
 /* *sum += factor * other. False: too many terms, or a factor that overflows. */

@@ -933,3 +933,45 @@ describe("a counter that iterations take numbers from", function()
     own.reset()
   end)
 end)
+
+describe("updates under a condition on the colour of the iteration", function()
+  -- Each cell of one colour gives 3 to the next row and 1 to the next column.
+  it("do not lose a number at the borders between threads", function()
+    local n = 96
+    local x = rg.field(rg.i32, n, n)
+    local fill = rg.kernel(function()
+      for i, j in rg.range(n, n) do x[i][j] = 4 * ((i * 31 + j * 17) % 23) end
+    end)
+    local spread = rg.kernel(function(colour)
+      for i, j in rg.range(n, n) do
+        if (i + j) % 2 == colour and i > 0 and i < n - 1 and j > 0 and j < n - 1 then
+          x[i][j] = x[i][j] - 4
+          x[i + 1][j] = x[i + 1][j] + 3
+          x[i][j + 1] = x[i][j + 1] + 1
+        end
+      end
+    end)
+    local expected = {}
+    for i = 0, n - 1 do
+      for j = 0, n - 1 do expected[i * n + j] = 4 * ((i * 31 + j * 17) % 23) end
+    end
+    fill()
+    for step = 1, 20 do
+      local colour = step % 2
+      spread(colour)
+      for i = 1, n - 2 do
+        for j = 1, n - 2 do
+          if (i + j) % 2 == colour then
+            local at = i * n + j
+            expected[at] = expected[at] - 4
+            expected[at + n] = expected[at + n] + 3
+            expected[at + 1] = expected[at + 1] + 1
+          end
+        end
+      end
+    end
+    for i = 0, n - 1 do
+      for j = 0, n - 1 do assert.equal(expected[i * n + j], x[i][j]) end
+    end
+  end)
+end)

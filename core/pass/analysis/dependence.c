@@ -14,7 +14,10 @@
  * An equation with several unknown distances has a solution for one of them if the others, and what
  * else may differ, are too small to make up for a step of that one: in 64 * di + dj = 0 with dj
  * from -63 to 63, di can only be 0. This needs the extents of the loops, which also prove that the
- * sum has not wrapped. */
+ * sum has not wrapped.
+ *
+ * Branches give one more equation: if both places are reached only where (i + j) % 2 == colour,
+ * di + dj = 0 modulo 2, which the distance (1, 0) of their indices contradicts. */
 #include "pass/analysis/dependence.h"
 
 #include "base/bits.h"
@@ -23,6 +26,7 @@
 
 /* Different places of one field that are compared pair by pair; with more, nothing is proven. */
 enum { MOST_PLACES_COMPARED = 256 };
+enum { MOST_GUARD_BITS = 5 }; /* of a remainder, so that every type holds it */
 /* Sums below are bounded by this, so that sums and differences of two of them do not overflow. */
 static const int64_t largest_sum = (int64_t)1 << 61;
 
@@ -138,6 +142,49 @@ PlaceSums dependence_sums(Scratch *scratch, const LoopNest *nest, int count,
   IndexSums *axes = scratch_array(scratch, IndexSums, count);
   fill_sums(axes, nest, count, indices);
   return (PlaceSums){.nest = nest, .axes = axes, .axis_count = count};
+}
+
+/* -- guards ------------------------------------------------------------------------------------ */
+
+/* The number whose lowest *bits bits the value is, perhaps converted; otherwise NULL. */
+static const IrInst *number_of_remainder(const IrInst *value, int *bits) {
+  while (value->op == IR_CONVERT && !type_is_bool(value->type)) value = value->operands[0];
+  if (!type_is_integer(value->type)) return NULL;
+  const IrInst *number = facts_without_remainder(value, bits);
+  return *bits >= 1 && *bits <= MOST_GUARD_BITS ? number : NULL;
+}
+
+/* Reads the guard from a condition that holds where the place is reached, or from a part of it. */
+static bool read_guard(const LoopNest *nest, const IrInst *condition, PlaceGuard *out) {
+  while (condition && condition->op == IR_GET) condition = facts_implied_by(condition->operands[0]);
+  if (!condition) return false;
+  if (condition->op == IR_BAND && type_is_bool(condition->type))
+    return read_guard(nest, condition->operands[0], out) ||
+           read_guard(nest, condition->operands[1], out);
+  for (int k = 0; k < 2 && condition->op == IR_EQ; k++) {
+    int bits;
+    const IrInst *number = number_of_remainder(condition->operands[k], &bits),
+                 *remainder = condition->operands[1 - k];
+    if (!number || !facts_is_invariant(remainder, nest->body)) continue;
+    *out = (PlaceGuard){condition, remainder, split_terms(nest, number, NULL)};
+    out->sum.rest.bits = (int)min_i64(out->sum.rest.bits, bits);
+    return out->sum.is_known;
+  }
+  return false;
+}
+
+/* The guard of the innermost branch around the inst that gives one; NULL: none does. */
+static const PlaceGuard *guard_of(Scratch *scratch, const LoopNest *nest, const IrInst *inst) {
+  PlaceGuard guard;
+  for (const IrRegion *in = inst->region; in != nest->body && in->owner; in = in->owner->region) {
+    if (in->owner->op != IR_IF || in != in->owner->regions[0] ||
+        !read_guard(nest, in->owner->operands[0], &guard))
+      continue;
+    PlaceGuard *found = scratch_array(scratch, PlaceGuard, 1);
+    *found = guard;
+    return found;
+  }
+  return NULL;
 }
 
 /* -- equations --------------------------------------------------------------------------------- */
@@ -291,6 +338,15 @@ static bool is_apart(const PlaceSums *a, const PlaceSums *b, int axis) {
          facts_is_invariant(other, b->nest->body) && facts_differ(index, other);
 }
 
+/* Can no two iterations at this distance reach the one place and the other? */
+static bool guards_exclude(const Distance *d, const PlaceSums *a, const PlaceSums *b) {
+  Equation e;
+  if (!a->guard || !b->guard || !facts_same_value(a->guard->remainder, b->guard->remainder) ||
+      !make_equation(a->nest, &a->guard->sum, &b->guard->sum, &e) || !substitute(d, a->nest, &e))
+    return false;
+  return !e.unknown && !e.low && !e.high && e.constant % ((int64_t)1 << e.bits);
+}
+
 Distance dependence_between(const PlaceSums *a, const PlaceSums *b) {
   Distance d = {0};
   DEBUG_ASSERT(a->nest->count == b->nest->count, "both are in loops with the same indices");
@@ -304,6 +360,7 @@ Distance dependence_between(const PlaceSums *a, const PlaceSums *b) {
       else d.never = is_apart(a, b, axis);
     }
   }
+  d.never |= guards_exclude(&d, a, b);
   d.is_exact = true;
   for (int axis = 0; axis < a->axis_count; axis++) d.is_exact &= axis_agrees(&d, a, b, axis);
   return d;
@@ -354,17 +411,25 @@ static bool has_indices(const PlaceSums *a, IrInst *const *indices) {
   return true;
 }
 
-/* False: there are too many different places. */
-static bool add_place(ReachedSet *set, const IrRegion *function, int count, IrInst *const *indices,
-                      unsigned verbs) {
+static bool has_guard(const PlaceSums *a, const PlaceGuard *guard) {
+  return a->guard && guard ? a->guard->condition == guard->condition : a->guard == guard;
+}
+
+/* `inst` reaches the place. False: there are too many different ones. */
+static bool add_place(ReachedSet *set, const IrRegion *function, const IrInst *inst, int count,
+                      IrInst *const *indices, unsigned verbs) {
   const LoopNest *nest = nest_of(set, function);
+  const PlaceGuard *guard = guard_of(set->kernel->scratch, nest, inst);
   for (int i = 0; i < set->places.count; i++) {
     ReachedPlace *known = &set->places.items[i];
-    if (known->sums.nest != nest || !has_indices(&known->sums, indices)) continue;
+    if (known->sums.nest != nest || !has_indices(&known->sums, indices) ||
+        !has_guard(&known->sums, guard))
+      continue;
     known->verbs |= verbs;
     return true;
   }
   ReachedPlace added = {dependence_sums(set->kernel->scratch, nest, count, indices), verbs};
+  added.sums.guard = guard;
   vec_push(set->kernel->scratch, &set->places, added);
   return set->places.count <= MOST_PLACES_COMPARED;
 }
@@ -391,8 +456,8 @@ bool dependence_may_carry(const Effects *effects, int field, unsigned first, uns
     const EffectPlace *place = access->place;
     if (!(access->verb & (first | second))) continue;
     if (!place->index || place->is_called ||
-        !add_place(&set, place->function, place->inst->operand_count, place->inst->operands,
-                   access->verb))
+        !add_place(&set, place->function, place->inst, place->inst->operand_count,
+                   place->inst->operands, access->verb))
       return true;
   }
   return may_cross(&set, first, second);
@@ -411,12 +476,12 @@ bool dependence_is_own(const IrKernel *kernel, const EffectPlace *place) {
 
 /* All indices except the one along the list identify it; only some ops have that one. */
 static bool add_list(ReachedSet *set, const SNode *dynamic, const IrRegion *function,
-                     IrInst *const *operands, bool has_slot) {
+                     const IrInst *inst, bool has_slot) {
   IrInst *indices[SNODE_MAX_AXES];
   int own = snode_axis_position(dynamic, dynamic->axes[0]);
   for (int axis = 0; axis < dynamic->rank - 1; axis++)
-    indices[axis] = operands[has_slot && axis >= own ? axis + 1 : axis];
-  return add_place(set, function, dynamic->rank - 1, indices, EFFECT_WRITES);
+    indices[axis] = inst->operands[has_slot && axis >= own ? axis + 1 : axis];
+  return add_place(set, function, inst, dynamic->rank - 1, indices, EFFECT_WRITES);
 }
 
 static bool writes_list(const Effects *effects, const EffectAccess *access, const SNode *dynamic) {
@@ -432,7 +497,7 @@ static bool add_calls(ReachedSet *set, const Effects *effects, const SNode *dyna
     if (is_above && call->changes & EFFECT_DEACTIVATES) return false;
     if (call->node != dynamic || !call->changes) continue;
     if (call->is_called ||
-        !add_list(set, dynamic, call->function, call->inst->operands, call->op == IR_ACTIVATE))
+        !add_list(set, dynamic, call->function, call->inst, call->op == IR_ACTIVATE))
       return false;
   }
   return true;
@@ -446,7 +511,7 @@ bool dependence_may_share_list(const Effects *effects, const SNode *dynamic) {
     const EffectPlace *place = access->place;
     if (!writes_list(effects, access, dynamic)) continue;
     if (!place->index || place->is_called ||
-        !add_list(&set, dynamic, place->function, place->inst->operands, true))
+        !add_list(&set, dynamic, place->function, place->inst, true))
       return true;
   }
   return may_cross(&set, EFFECT_WRITES, EFFECT_WRITES);

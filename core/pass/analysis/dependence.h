@@ -6,6 +6,7 @@
  *     store x[i][j], load x[i][j - 1]    at (0, 1): (i, j + 1) reads what (i, j) writes
  *     store x[i][j], load x[i - 1][n - j]    at (1, ?): along j the distance is unknown
  *     store y[64 * i + j], itself        at (0, 0), if j is one of 0 .. 63
+ *     store x[i][j], store x[i + 1][j]   nowhere, if both are in `if (i + j) % 2 == colour`
  *
  * All passes that ask whether iterations are independent, or at which distance they depend on each
  * other, ask here. An
@@ -54,11 +55,19 @@ typedef struct IndexSums { /* of one axis */
   IndexSum inside; /* only what is computed inside */
 } IndexSums;
 
+/* A place is reached only in iterations where sum % 2^bits == remainder, such as those of one
+ * colour of a checkerboard. */
+typedef struct PlaceGuard {
+  const IrInst *condition, *remainder; /* the remainder is the same in all iterations */
+  IndexSum sum;                        /* modulo 2^bits, its rest's */
+} PlaceGuard;
+
 /* The indices of a place, as the iterations of a nest see them. */
 typedef struct PlaceSums {
   const LoopNest *nest;
   const IndexSums *axes;
-  int axis_count; /* -1: any element */
+  int axis_count;          /* -1: any element */
+  const PlaceGuard *guard; /* NULL: none is known */
 } PlaceSums;
 
 /* `indices` are those of a PLACE, or of an op on a level. Allocated in `scratch`; `nest` is

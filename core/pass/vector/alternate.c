@@ -51,39 +51,9 @@ static bool alternates(const LaneFact *facts, const IrInst *condition) {
   return false;
 }
 
-static bool is_same_value(const IrInst *a, const IrInst *b) {
-  return a == b || (a->op == IR_GET && b->op == IR_GET && a->operands[0] == b->operands[0]);
-}
-
-/* Is the inst in the first arm of an `if` on this condition? */
-static bool is_guarded_by(const IrInst *inst, const IrInst *condition) {
-  for (const IrRegion *in = inst->region; in && in->owner; in = in->owner->region)
-    if (in->owner->op == IR_IF && is_same_value(in->owner->operands[0], condition))
-      return in == in->owner->regions[0];
-  return false;
-}
-
-/* A condition that must hold where the variable is true, as %a does for the variable of `a and b`:
- * `set %v, %a  if %a { set %v, %b }`. */
-static IrInst *implied_by(const IrInst *variable) {
-  IrInst *first = NULL;
-  for (const IrUse *use = variable->uses; use; use = use->next) {
-    const IrInst *set = use->user;
-    if (set->op == IR_SET && set->region == variable->region) {
-      if (first) return NULL;
-      first = set->operands[1];
-    }
-  }
-  for (const IrUse *use = first ? variable->uses : NULL; use; use = use->next)
-    if (use->user->op == IR_SET && use->user->region != variable->region &&
-        !is_guarded_by(use->user, first))
-      return NULL;
-  return first;
-}
-
 /* An alternating condition among those that all must hold. */
 static IrInst *find_alternating(const LaneFact *facts, IrInst *condition) {
-  while (condition && condition->op == IR_GET) condition = implied_by(condition->operands[0]);
+  while (condition && condition->op == IR_GET) condition = facts_implied_by(condition->operands[0]);
   if (!condition || alternates(facts, condition)) return condition;
   if (condition->op != IR_BAND) return NULL;
   IrInst *first = find_alternating(facts, condition->operands[0]);
