@@ -71,6 +71,8 @@ static const struct {
 };
 
 static const char *formula(Resolve *r, Str name) {
+  if (name.length > 7 && !memcmp(name.data, "atomic_", 7))
+    return "updates such as x[i] = x[i] + v are atomic; x:add(i, v) also returns the old value";
   for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
     if (str_is(name, formulas[i].name))
       return scratch_format(r->scratch, "write the formula: %s", formulas[i].written);

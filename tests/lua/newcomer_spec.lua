@@ -78,6 +78,8 @@ local statements = {
     'compare them when the kernel is compiled: rg.static(mode == "fast")' },
   { "x[0] = rg.rand()", "did you mean 'rg.random'?" },
   { "v[0] = rg.reflect(v[0], v[1])", "write the formula: v - 2 * v:dot(n) * n" },
+  { "local k = rg.atomic_add(x, 0, 1)", "updates such as x[i] = x[i] + v are \z
+    atomic; x:add(i, v) also returns the old value" },
   { "v[0] = v[0]:abs()", "did you mean 'math.abs(v)'?" },
   { "for i in rg.range(2) do x[i] = rows[i + 1].c end", "a list that is indexed at run time holds \z
     numbers or vectors: keep each member in a list of its own, or use an array of rg.struct" },
