@@ -161,14 +161,16 @@ LLVMValueRef vector_gather(Codegen *g, Type type, LLVMValueRef pointers, LLVMVal
  * addressing mode of gathers. */
 LLVMValueRef vector_offset(Codegen *g, const IrInst *inst) {
   const IrInst *base = inst->operands[0], *index = inst->operands[1];
-  LLVMValueRef wide = arith_convert(g, type_element(index->type), TYPE(I64), value_of(g, index));
+  Type type = inst->narrow ? TYPE(I32) : TYPE(I64);
+  LLVMValueRef wide = arith_convert(g, type_element(index->type), type, value_of(g, index));
   int stride = inst->stride, scale = stride == 2 || stride == 4 || stride == 8 ? stride : 1;
   LLVMValueRef pointer = value_byte_offset(g, value_of(g, base), inst->imm);
   if (scale != stride) {
     LLVMValueRef factor = value_like(wide, stride);
-    wide =
-        type_bits(index->type) <= 32 ? build_nsw_mul(g, wide, factor) : build_mul(g, wide, factor);
+    bool may_wrap = inst->narrow || type_bits(index->type) > 32;
+    wide = may_wrap ? build_mul(g, wide, factor) : build_nsw_mul(g, wide, factor);
   }
+  wide = arith_convert(g, type, TYPE(I64), wide);
   LLVMTypeRef unit = scale == 1 ? g->i8 : LLVMArrayType2(g->i8, (uint64_t)scale);
   return build_at(g, unit, pointer, wide);
 }

@@ -127,6 +127,8 @@ struct IrInst {
   int32_t tree;   /* LOW ops: kernel->trees */
   int32_t stride; /* OFFSET: bytes */
   int32_t end;    /* ROW */
+  /* OFFSET of lanes: 32 bits hold index * stride wherever the address is used */
+  bool narrow : 1;
   /* NEIGHBOUR: the coordinates, a bit each, along which the first node follows the last */
   int32_t periodic;
   /* ROW, FOR, BITS: iterations per vector (ir/lanes.h); 0 or 1: scalar */

@@ -101,6 +101,14 @@ static void write_first(Vectoriser *v, const IrInst *inst) {
   ir_map_put(v->scalar, inst, vectorise_scalar(v, inst->operands[0]));
 }
 
+/* Is it an address in a tree's root container of less than 2 GiB? */
+static bool is_narrow_offset(const Vectoriser *v, const IrInst *inst) {
+  if (inst->op != IR_OFFSET || inst->operands[0]->op != IR_TREE_ROOT) return false;
+  const SNodeTree *tree = v->kernel->trees.items[inst->operands[0]->imm].tree;
+  return tree && inst->imm >= 0 && inst->imm <= INT32_MAX &&
+         tree->root_size <= (uint64_t)(INT32_MAX - inst->imm);
+}
+
 static void write_pure(Vectoriser *v, const IrInst *inst) {
   if (inst->op == IR_CONST) return;
   if (vectorise_shape(v, inst) != LANE_VARYING) return vectorise_copy_scalar(v, inst);
@@ -108,7 +116,9 @@ static void write_pure(Vectoriser *v, const IrInst *inst) {
   for (int i = 0; i < inst->operand_count; i++)
     operands[i] = may_be_shared(inst, i) ? vectorise_shared(v, inst->operands[i])
                                          : vectorise_lanes(v, inst->operands[i]);
-  ir_map_put(v->lanes, inst, vectorise_copy(v, inst, lanes_of_type(v, inst->type), operands));
+  IrInst *made = vectorise_copy(v, inst, lanes_of_type(v, inst->type), operands);
+  made->narrow = is_narrow_offset(v, inst);
+  ir_map_put(v->lanes, inst, made);
 }
 
 /* Lanes if the inst varies, else the scalar. */
