@@ -27,8 +27,19 @@ const IrOpInfo ir_op_info[IR_OP_COUNT] = {
 #undef OP
 };
 
+/* Does the call change a list that no other iteration changes, or by what is the same in any order?
+ * Where its chunks are does not show. */
+static bool changes_own_list(const IrInst *inst) {
+  int64_t way;
+  if (ir_is_call(inst, RT_DYNAMIC_APPEND))
+    return ir_is_const(inst->operands[3], &way) && way == RT_LIST_OWN;
+  if (ir_is_call(inst, RT_DYNAMIC_ENSURE)) return ir_is_const(inst->operands[3], &way) && !way;
+  return ir_is_call(inst, RT_DYNAMIC_CLEAR);
+}
+
 bool ir_is_order_dependent(const IrInst *inst) {
   if (inst->op == IR_INVOKE || inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS) return true;
+  if (changes_own_list(inst)) return false;
   bool pops = ir_has_entry(inst->op) && inst->entry == RT_DYNAMIC_POP;
   if (pops || ir_effects(inst) & IR_TOPOLOGY) return true;
   bool adds = inst->op == IR_REDUCE || (inst->op == IR_MEM_UPDATE && !inst->nonatomic);

@@ -113,6 +113,16 @@ static void test_build(void) {
     CHECK(ir_is_order_dependent(&pop) && ir_is_order_dependent(&pops) &&
           !ir_is_order_dependent(&finds));
   }
+  TEST("appends show the order of iterations, except to lists of one iteration alone") {
+    IrKernel *kernel = ir_kernel_create(&scratch, "k");
+    IrBuilder b = {.kernel = kernel, .region = kernel->body};
+    IrInst *list = ir_i32(&b, 0), *number = ir_i32(&b, 64), *shared = ir_i32(&b, RT_LIST_SHARED),
+           *own = ir_i32(&b, RT_LIST_OWN);
+    CHECK(ir_is_order_dependent(
+        ir_call(&b, RT_DYNAMIC_APPEND, 0, 0, 4, (IrInst *[]){list, number, number, shared})));
+    CHECK(!ir_is_order_dependent(
+        ir_call(&b, RT_DYNAMIC_APPEND, 0, 0, 4, (IrInst *[]){list, number, number, own})));
+  }
   TEST("copies are independent and share values from outside") {
     Error err;
     error_clear(&err);
