@@ -338,6 +338,55 @@ const IrInst *facts_without_remainder(const IrInst *value, int *bits) {
   return value->operands[0];
 }
 
+/* The inst of `region` that is or contains `inst`; NULL: it is not inside. */
+static const IrInst *part_of_region(const IrRegion *region, const IrInst *inst) {
+  while (inst && inst->region != region) inst = inst->region ? inst->region->owner : NULL;
+  return inst;
+}
+
+static bool is_before(const IrInst *first, const IrInst *second) {
+  while (first && first != second) first = first->next;
+  return first && first == second;
+}
+
+/* The variable's two SETs: the first, to a constant, where it is declared, and the other. */
+static bool find_sets(const IrInst *var, const IrInst **first, const IrInst **other) {
+  *first = *other = NULL;
+  for (const IrUse *use = var->uses; use; use = use->next) {
+    const IrInst *user = use->user, **set = user->region == var->region ? first : other;
+    if (user->op == IR_GET) continue;
+    if (user->op != IR_SET || *set) return false;
+    *set = user;
+  }
+  return *first && *other && (*first)->operands[1]->op == IR_CONST;
+}
+
+static bool is_get_of(const IrInst *inst, const IrInst *var) {
+  return inst->op == IR_GET && inst->operands[0] == var;
+}
+
+bool facts_are_exchanged(const IrInst *a, const IrInst *b) {
+  if (a->op != IR_GET || b->op != IR_GET) return false;
+  const IrInst *x = a->operands[0], *y = b->operands[0], *x_first, *y_first, *x_set, *y_set;
+  if (x == y || x->region != y->region || !type_equal(x->type, y->type) ||
+      !find_sets(x, &x_first, &x_set) || !find_sets(y, &y_first, &y_set))
+    return false;
+  const IrRegion *loop = x_set->region;
+  const IrInst *from_y = x_set->operands[1], *from_x = y_set->operands[1],
+               *around = part_of_region(x->region, loop->owner), *reader = part_of_region(loop, a);
+  if (y_set->region != loop || !is_get_of(from_y, y) || !is_get_of(from_x, x) ||
+      from_x->region != loop || from_y->region != loop ||
+      x_first->operands[1]->imm == y_first->operands[1]->imm || !is_before(x_first, around) ||
+      !is_before(y_first, around))
+    return false;
+  const IrInst *early = is_before(x_set, y_set) ? x_set : y_set,
+               *late = early == x_set ? y_set : x_set;
+  for (const IrInst *at = early->next; at != late; at = at->next)
+    if (at->op != IR_GET && !(ir_effects(at) & IR_PURE)) return false;
+  return is_before(from_x, early) && is_before(from_y, early) && reader && reader->regions[0] &&
+         reader == part_of_region(loop, b);
+}
+
 /* Both are sums modulo a power of two, and so are their low bits. */
 bool facts_differ(const IrInst *a, const IrInst *b) {
   Affine sum, other;

@@ -100,6 +100,10 @@ bool facts_distance(const IrInst *a, const IrInst *b, int64_t *distance);
 /* Are the two values never equal, since they differ by a constant, or their low bits do? Those of
  * t % 2 and (t + 1) % 2 do, and those of x and 1 - x. */
 bool facts_differ(const IrInst *a, const IrInst *b);
+/* Are both values read from variables in one inner loop, where the variables differ, since they
+ * begin with different constants and the loop around only exchanges them (`now, new = new, now`)?
+ * The values of different iterations of that loop around may be equal. */
+bool facts_are_exchanged(const IrInst *a, const IrInst *b);
 
 /* -- numeric loops ----------------------------------------------------------------------------- */
 

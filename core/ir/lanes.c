@@ -315,9 +315,15 @@ static void visit_fault(LaneWalk *w, const IrInst *inst) {
   w->lowest = 0;
 }
 
+bool ir_lanes_add_in_order(const IrKernel *kernel, const IrRegion *body, const IrInst *set) {
+  const IrInst *var = set->operands[0];
+  return type_is_float(var->type) && !kernel->fast_math && !ir_is_inside(var, body);
+}
+
 static void visit_set(LaneWalk *w, const IrInst *inst) {
   const IrInst *var = inst->operands[0];
   DEBUG_ASSERT(var->op == IR_VAR, "a SET names a variable");
+  if (w->body->reduces && ir_lanes_add_in_order(w->kernel, w->body->region, inst)) return;
   bool is_partial = w->body->reduces && !ir_is_inside(var, w->body->region);
   set_flag(w, &fact(w, inst)->diverges, is_partial || w->version != w->versions[var->id]);
   if (fact(w, inst)->diverges || !is_uniform(w, inst->operands[1])) set_shape(w, var, LANE_VARYING);

@@ -55,6 +55,9 @@ LaneBody ir_lanes_of_task(const IrTask *task, const IrRegion *body, int width);
 static inline bool ir_is_lanes(int count) {
   return count > 1 && count <= 64 && (count & (count - 1)) == 0;
 }
+/* Does the SET, in a loop whose iterations are lanes (`body`), add to a variable from outside whose
+ * sum keeps the order of iterations? Lanes then add one by one. */
+bool ir_lanes_add_in_order(const IrKernel *kernel, const IrRegion *body, const IrInst *set);
 /* The type of one such number in each of `lanes` lanes; the number of lanes is type_rows. */
 static inline Type ir_lanes_type(Type element, int lanes) {
   return type_shaped(element, type_make_shape(lanes, 1));

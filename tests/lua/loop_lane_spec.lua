@@ -49,7 +49,24 @@ local bodies = {
       if a >= 0 and a < 24 then c[24 * b + a] = a end
     end
     for a = 5, 4 do c[24 * b + a] = 99 end]=],
+  ["sums of floats, in order"] = [=[local v, w = 0.1, 1.0
+    for a = 0, 23 do
+      if z[24 * b + a] > 0 then v = math.sqrt(x[24 * b + a] + 0.3) + v end
+      w = w - x[24 * b + a] / 7
+    end
+    y[24 * b], y[24 * b + 1] = v, w]=],
   -- iterations that depend on each other
+  ["a sum of floats that they read"] = [=[local v = 0.1
+    for a = 0, 23 do v = v + math.sqrt(x[24 * b + a]); y[24 * b + a] = v end]=],
+  ["a sum of floats with two additions"] = [=[local v = 0.1
+    for a = 0, 23 do
+      v = v + math.sqrt(x[24 * b + a])
+      if z[24 * b + a] > 0 then v = v + 0.3 * x[24 * b + a] end
+    end
+    y[24 * b] = v]=],
+  ["a sum of floats in a loop inside"] = [=[local v = 0.1
+    for a = 0, 23 do for m = 1, 3 do v = v + math.sqrt(m * x[24 * b + a]) end end
+    y[24 * b] = v]=],
   ["a sum along the loop"] = [=[for a = 1, 23 do
       y[24 * b + a] = y[24 * b + a - 1] + x[24 * b + a]
     end]=],
@@ -103,6 +120,53 @@ describe("vectorised iterations of a serial loop #compiled", function()
     assert.matches("\n    %d+ iterations at a time, in vector lanes\n", told)
     _, told = outcome(bodies["variables from outside"])
     assert.not_matches("iterations at a time", told)
+  end)
+end)
+
+-- Each row has two buffers, of which a step reads one and writes the other.
+local function step_buffers(first, second, turn)
+  local w = rg.field(rg.f32, 3, 2, 20)
+  for i = 0, 2 do for k = 0, 19 do w[i][0][k] = (i * 7 + k * 5) % 11 / 3 end end
+  local kernel = rg.kernel(([=[function(w)
+    for i in rg.range(3) do
+      local now, new = %d, %d
+      for t = 1, 5 do
+        local sum = 0.0
+        for k = 0, 19 do
+          local q = 0.0
+          for m = 0, 19 do q = q + w[i][now][m] * (k + m %% 3) end
+          w[i][new][k] = q
+          sum = sum + q
+        end
+        for k = 0, 19 do w[i][new][k] = w[i][new][k] / sum end
+        %s
+      end
+    end
+  end]=]):format(first, second, turn))
+  kernel(w)
+  local parts = {}
+  for i = 0, 2 do
+    for k = 0, 19 do parts[#parts + 1] = ("%.9g %.9g"):format(w[i][0][k], w[i][1][k]) end
+  end
+  return table.concat(parts, " ")
+end
+
+describe("a loop that reads one buffer and writes another #compiled", function()
+  local turns = {
+    { 0, 1, "now, new = new, now" }, { 0, 0, "now, new = new, now" }, { 0, 1, "now = new" },
+    { 0, 1, "now, new = new, now; if t == 3 then now = new end" },
+    { 0, 1, "now = 1 - now; if t > 2 then new = 1 - new end" },
+  }
+
+  it("has the same results in lanes, also where both become one", function()
+    for _, turn in ipairs(turns) do
+      local alone = support.with_option("RG_WITHOUT", "lanes", function()
+        return step_buffers(unpack(turn))
+      end)
+      assert.equal(alone, with_stress("force_lanes", function()
+        return step_buffers(unpack(turn))
+      end), turn[3])
+    end
   end)
 end)
 

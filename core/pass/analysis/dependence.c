@@ -331,11 +331,20 @@ static bool axis_agrees(const Distance *d, const PlaceSums *a, const PlaceSums *
           !e.constant && !e.low && !e.high);
 }
 
+/* Is the index the same in all iterations, also as the value of a variable that none sets? */
+static bool is_steady(const IrInst *index, const IrRegion *body) {
+  if (facts_is_invariant(index, body)) return true;
+  if (index->op != IR_GET || ir_is_inside(index->operands[0], body)) return false;
+  for (const IrUse *use = index->operands[0]->uses; use; use = use->next)
+    if (use->user->op != IR_GET && ir_is_inside(use->user, body)) return false;
+  return true;
+}
+
 /* Do the places have different indices on this axis in all iterations? */
 static bool is_apart(const PlaceSums *a, const PlaceSums *b, int axis) {
   const IrInst *index = a->axes[axis].index, *other = b->axes[axis].index;
-  return index != other && facts_is_invariant(index, a->nest->body) &&
-         facts_is_invariant(other, b->nest->body) && facts_differ(index, other);
+  return index != other && is_steady(index, a->nest->body) && is_steady(other, b->nest->body) &&
+         (facts_differ(index, other) || facts_are_exchanged(index, other));
 }
 
 /* Can no two iterations at this distance reach the one place and the other? */

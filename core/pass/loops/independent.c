@@ -8,8 +8,9 @@
  * No element that one iteration writes may be accessed by another (dependence.h). Nor may the body
  * assign an outside variable, exit, operate on cells or lists, or print. Atomic updates of a single
  * place may run in any order, as they do between the task's iterations. If only assignments of
- * outside variables remain, whose order may change, FOR.reduces is set (sums_only checks whether
- * they are sums). Sets FOR.independent, in tasks. */
+ * outside variables remain, FOR.reduces is set (sums_only checks whether they are sums). Sets
+ * FOR.independent, in tasks. */
+#include "ir/lanes.h"
 #include "pass/analysis/dependence.h"
 #include "pass/loops/loops.h"
 #include "pass/rewrite.h"
@@ -56,9 +57,30 @@ static bool field_is_independent(const Independence *a, const Effects *effects, 
 
 /* -- the rest of the body ---------------------------------------------------------------------- */
 
-/* Sums of integers are exact; sums of floats must keep their order unless `fast_math` is on. */
-static bool may_reorder_sums(const Independence *a, Type type) {
-  return type_is_integer(type) || (type_is_float(type) && a->kernel->fast_math);
+/* A sum of floats keeps its order unless `fast_math` is on. Then the body adds to the variable at
+ * one place, once in an iteration at most, so that lanes can do that one by one. */
+static bool adds_once(const IrRegion *body, const IrInst *set) {
+  const IrInst *var = set->operands[0], *sum = set->operands[1];
+  if (!type_is_scalar(var->type) || type_bits(var->type) < 32) return false;
+  bool is_first = sum->op == IR_ADD || sum->op == IR_SUB,
+       is_second = sum->op == IR_ADD && sum->operands[1]->op == IR_GET &&
+                   sum->operands[1]->operands[0] == var;
+  const IrInst *get = is_first ? sum->operands[is_second] : NULL;
+  if (!get || get->op != IR_GET || get->operands[0] != var) return false;
+  for (const IrRegion *in = set->region; in != body; in = in->owner->region)
+    if (in->owner->op != IR_IF) return false;
+  int sets = 0, gets = 0;
+  for (const IrUse *use = var->uses; use; use = use->next)
+    if (ir_is_inside(use->user, body))
+      sets += use->user->op == IR_SET, gets += use->user->op == IR_GET;
+  return sets == 1 && gets == 1 && get->region == set->region && sum->region == set->region &&
+         !get->uses->next && !sum->uses->next;
+}
+
+static bool may_sum(const IrKernel *kernel, const IrRegion *body, const IrInst *set) {
+  Type type = set->operands[0]->type;
+  if (ir_lanes_add_in_order(kernel, body, set)) return adds_once(body, set);
+  return type_is_integer(type) || type_is_float(type);
 }
 
 static bool is_allowed(Independence *a, const IrInst *inst) {
@@ -73,7 +95,7 @@ static bool is_allowed(Independence *a, const IrInst *inst) {
   case IR_FOR: return true;
   case IR_SET:
     if (ir_is_inside(inst->operands[0], body_of(a))) return true;
-    return a->sets = may_reorder_sums(a, inst->operands[0]->type);
+    return a->sets = may_sum(a->kernel, body_of(a), inst);
   case IR_REDUCE: return !type_is_float(inst->operands[1]->type);
   case IR_BREAK: return inst->imm < depth_of(a, inst);
   case IR_CONTINUE: return inst->imm <= depth_of(a, inst);
@@ -149,9 +171,11 @@ bool sums_only(Scratch *scratch, const IrKernel *kernel, const IrInst *loop) {
   const IrRegion *body = loop->regions[0];
   Sums s = {.is_set = scratch_array(scratch, bool, kernel->next_id),
             .partial = scratch_array(scratch, const IrInst *, kernel->next_id)};
-  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
-    if (inst->op == IR_SET && !ir_is_inside(inst->operands[0], body))
-      s.is_set[inst->operands[0]->id] = true;
+  for (IrInst *inst = body->first; inst; inst = ir_following(inst, body)) {
+    if (inst->op != IR_SET || ir_is_inside(inst->operands[0], body)) continue;
+    if (!may_sum(kernel, body, inst)) return false;
+    s.is_set[inst->operands[0]->id] = true;
+  }
   for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
     if (!adds(&s, inst)) return false;
   return true;

@@ -412,7 +412,9 @@ static bool may_run_lane_by_lane(const IrKernel *kernel, const LaneFact *facts, 
     return false;
   if (!facts[loop->id].diverges || !may_count(loop) || !is_independent(kernel, loop)) return false;
   for (IrInst *at = loop->regions[0]->first; at; at = ir_following(at, loop->regions[0]))
-    if (!lanes_only_reads(at)) return false;
+    if (!lanes_only_reads(at) ||
+        (at->op == IR_SET && ir_lanes_add_in_order(kernel, loop->regions[0], at)))
+      return false;
   return rewrite_count(loop->regions[0]) <= IR_LONGEST_TWICE;
 }
 

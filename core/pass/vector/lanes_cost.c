@@ -26,6 +26,7 @@
 #include "ir/access.h"
 #include "ir/address.h"
 #include "ir/facts.h"
+#include "pass/loops/loops.h"
 #include "pass/rewrite.h"
 #include "pass/vector/lanes.h"
 
@@ -36,6 +37,7 @@ enum {
   START = 20,         /* the first and the last vector of a serial loop */
   VECTOR = 2,         /* an op on a vector register */
   COMBINE = 10,       /* combining the values of all lanes */
+  IN_ORDER = 6,       /* per lane, adding to a sum that keeps its order */
   GATHER = 5,         /* per lane */
   GATHER_NARROW = 12, /* per lane, for elements of fewer bits than machines gather */
   GATHER_FAR = 10,    /* per lane, for elements in different cache lines */
@@ -341,6 +343,13 @@ static bool is_computed_in_doubles(const IrInst *inst) {
 
 static bool is_activation(const IrInst *call) { return (ir_effects(call) & IR_ACTIVATES) != 0; }
 
+/* Does the SET add to a sum that keeps the order of iterations? */
+static bool is_in_order(const LaneSurvey *s, const IrInst *set) {
+  const IrInst *loop = s->region->owner;
+  return loop && loop->op == IR_FOR && loop->reduces &&
+         ir_lanes_add_in_order(s->kernel, s->region, set);
+}
+
 /* The cost of one execution for all lanes together. */
 static double vector_cost_of(LaneSurvey *s, const IrInst *inst) {
   int cost = op_cost(inst);
@@ -367,6 +376,9 @@ static double vector_cost_of(LaneSurvey *s, const IrInst *inst) {
     s->is_simple = false;
     if (!is_uniform(s, inst->operands[1])) return LOCAL_LANE * active_lanes(s);
     return (int64_t)LOCAL + VECTOR * registers(s, inst->operands[0]->type);
+  case IR_SET:
+    if (is_in_order(s, inst)) return (double)IN_ORDER * s->width;
+    break;
   case IR_PICK: /* blends */
     return (int64_t)VECTOR * inst->operand_count * registers(s, inst->type);
   case IR_FAULT: s->is_simple = false; return 0; /* once */
@@ -512,7 +524,8 @@ LaneSurvey lanes_survey_loop(const PassContext *ctx, const IrKernel *kernel, con
 
 /* The scalar estimate of an inner loop is at most that of vectorising the inner loop by itself. */
 static void survey_inner(LaneSurvey *s, const IrInst *loop, double before) {
-  if (loop->op != IR_FOR || !loop->independent) return;
+  bool may_sum = loop->reduces && sums_only(s->ctx->scratch, s->kernel, loop);
+  if (loop->op != IR_FOR || (!loop->independent && !may_sum)) return;
   LaneSurvey inner = lanes_survey_loop(s->ctx, s->kernel, loop, s->width);
   double alone = before + s->often * inner.vector_cost;
   if (!inner.obstacle && alone < s->scalar_cost) s->scalar_cost = alone;

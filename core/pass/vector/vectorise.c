@@ -142,9 +142,27 @@ static void write_get(Vectoriser *v, const IrInst *get) {
   put_rewritten(v, get, vectorise_copy(v, get, var->type, &var));
 }
 
+/* Lanes add to the variable in the order of iterations; adding -0, or subtracting 0, changes no
+ * number, so inactive ones do that. */
+static void add_in_order(Vectoriser *v, const IrInst *set) {
+  const IrInst *sum = set->operands[1];
+  IrInst *var = rewritten(v, set->operands[0]), *total = ir_get(&v->b, var);
+  bool is_second =
+      sum->operands[1]->op == IR_GET && sum->operands[1]->operands[0] == set->operands[0];
+  IrInst *terms = vectorise_lanes(v, sum->operands[!is_second]);
+  IrInst *none = sum->op == IR_ADD ? ir_identity(&v->b, IR_UPDATE_ADD, terms->type)
+                                   : ir_const_float(&v->b, terms->type, 0);
+  terms = ir_select(&v->b, v->mask, terms, none);
+  for (int k = 0; k < v->width; k++)
+    total = ir_binary(&v->b, sum->op, total,
+                      ir_lane_get(&v->b, terms, ir_const_int(&v->b, TYPE(U64), k)));
+  ir_set(&v->b, var, total);
+}
+
 /* If fewer lanes run than at the variable's declaration, the others keep its value. */
 static void write_set(Vectoriser *v, const IrInst *set) {
   const IrInst *old = set->operands[0];
+  if (v->reduces && ir_lanes_add_in_order(v->kernel, v->body, set)) return add_in_order(v, set);
   IrInst *var = rewritten(v, old);
   bool varies = vectorise_shape(v, old) == LANE_VARYING;
   IrInst *value =
@@ -411,6 +429,7 @@ void vectorise_open(Vectoriser *v, Scratch *scratch, IrKernel *kernel, const Lan
                     .body = body->region,
                     .facts = ir_lanes(scratch, kernel, body),
                     .width = body->width,
+                    .reduces = body->reduces,
                     .has_few_updates = vectorise_has_few_updates(body->region),
                     .known = kernel->next_id,
                     .scalar = ir_map(scratch, kernel),

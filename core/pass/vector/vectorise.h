@@ -43,6 +43,7 @@ typedef struct Vectoriser {
   const LaneFact *facts;        /* by id, of the scalar body */
   bool fills_row;               /* the body of a ROW, all of whose steps are full vectors */
   bool is_whole;                /* it is straight-line code: lanes_is_whole_row */
+  bool reduces;                 /* a loop that adds to outside variables */
   int width, known;             /* known: ids of the scalar body, and so of `facts`, are below it */
   IrMap *scalar, *lanes;        /* of rewritten insts: the scalar, that of lane 0; the lanes */
   VEC(const IrInst *) made;     /* insts whose entries are valid only in the region being written */

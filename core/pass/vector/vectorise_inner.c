@@ -9,7 +9,8 @@
  *                                            }
  *                                            set %v, (add (get %v), (lanes.reduce add (get %p)))
  *
- * An outside variable to which the loop adds has a partial sum per lane. How a loop over the set
+ * An outside variable to which the loop adds has a partial sum per lane; if its sum keeps the order
+ * of iterations, lanes add to it one by one. How a loop over the set
  * bits of a word, or a row of cells with such a word, runs is chosen at run time: few run one by
  * one, since a vector takes as long for one as for all. Windows into the next leaf's row remain a
  * ROW_LOAD, of lanes, until the pass `cell_loops`. */
@@ -52,6 +53,7 @@ static void find_sums(Sums *sums) {
   for (const IrInst *inst = v->body->first; inst; inst = ir_following(inst, v->body)) {
     IrInst *variable = inst->op == IR_SET ? inst->operands[0] : NULL;
     if (!variable || ir_is_inside(variable, v->body) || ir_mapped(v->lanes, variable)) continue;
+    if (ir_lanes_add_in_order(v->kernel, v->body, inst)) continue;
     IrInst *partial = ir_var(&sums->before, ir_lanes_type(variable->type, v->width));
     ir_set(&sums->before, partial, ir_identity(&sums->before, IR_UPDATE_ADD, partial->type));
     ir_map_put(v->lanes, variable, partial);
