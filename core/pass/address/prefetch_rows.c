@@ -21,7 +21,8 @@ enum {
   MOST_ROW = 8,    /* elements of a row that is short */
   LEAST_BYTES = 4, /* of an element */
   MOST_BYTES = 8,
-  MOST_STREAMS = 4
+  MOST_STREAMS = 4,
+  DEEPEST = 8 /* operands between a condition and its parts */
 };
 
 typedef struct Stream {
@@ -58,6 +59,26 @@ static bool is_row(const Rows *r, const IrInst *loop) {
   const IrInst *from = begin->operands[0], *to = end->operands[0];
   return facts_same_value(from->operands[0], to->operands[0]) && from->stride == to->stride &&
          to->imm - from->imm == from->stride;
+}
+
+/* Is the value computed without data, except that of the array `starts`? */
+static bool is_of_starts(const IrInst *value, const IrInst *starts, int depth) {
+  if (value->op == IR_MEM_LOAD && value->operands[0]->op == IR_OFFSET)
+    return facts_same_value(value->operands[0]->operands[0], starts);
+  if (depth == DEEPEST || !(ir_effects(value) & IR_PURE)) return false;
+  for (int k = 0; k < value->operand_count; k++)
+    if (!is_of_starts(value->operands[k], starts, depth + 1)) return false;
+  return true;
+}
+
+/* Does nearly each iteration of the body run the row's loop? Checks of indices depend on the array
+ * of starts alone. Under other branches, the rows that follow in memory are seldom those that run
+ * next. */
+static bool runs_mostly(const Rows *r, const IrInst *loop) {
+  const IrInst *starts = without_conversions(loop->operands[0])->operands[0]->operands[0];
+  for (const IrRegion *in = loop->region; in != r->body; in = in->owner->region)
+    if (in->owner->op == IR_IF && !is_of_starts(in->owner->operands[0], starts, 0)) return false;
+  return true;
 }
 
 /* Is the base known before the loop? */
@@ -106,7 +127,8 @@ static void divide(Rows *r, IrInst *loop) {
 static void prefetch_rows(Rows *r) {
   VEC(IrInst *) loops = {0};
   for (IrInst *inst = r->body->first; inst; inst = ir_following(inst, r->body))
-    if (inst->op == IR_FOR && inst->lanes <= 1 && facts_step(inst) == 1 && is_row(r, inst))
+    if (inst->op == IR_FOR && inst->lanes <= 1 && facts_step(inst) == 1 && is_row(r, inst) &&
+        runs_mostly(r, inst))
       vec_push(r->kernel->scratch, &loops, inst);
   for (int i = 0; i < loops.count; i++) {
     IrInst *loop = loops.items[i];
