@@ -101,12 +101,42 @@ static void write_first(Vectoriser *v, const IrInst *inst) {
   ir_map_put(v->scalar, inst, vectorise_scalar(v, inst->operands[0]));
 }
 
+enum { MOST_NARROWED = 4 }; /* operations one after the other */
+
+/* Is the value, of 64 bits, computed by operations whose low 32 bits depend only on those of their
+ * operands? */
+static bool computes_low_bits(const IrInst *value) {
+  return value->op == IR_ADD || value->op == IR_SUB || value->op == IR_MUL || value->op == IR_BOR;
+}
+
+/* Is the integer computed from numbers of 32 bits and uniform ones? */
+static bool may_be_narrow(const Vectoriser *v, const IrInst *value, int depth) {
+  if (type_bits(value->type) <= 32 || vectorise_shape(v, value) == LANE_UNIFORM) return true;
+  if (value->op == IR_CONVERT && type_is_integer(value->operands[0]->type))
+    return type_bits(value->operands[0]->type) <= 32;
+  return computes_low_bits(value) && depth < MOST_NARROWED &&
+         may_be_narrow(v, value->operands[0], depth + 1) &&
+         may_be_narrow(v, value->operands[1], depth + 1);
+}
+
 /* Is it an address in a tree's root container of less than 2 GiB? */
 static bool is_narrow_offset(const Vectoriser *v, const IrInst *inst) {
   if (inst->op != IR_OFFSET || inst->operands[0]->op != IR_TREE_ROOT) return false;
+  if (!may_be_narrow(v, inst->operands[1], 0)) return false;
   const SNodeTree *tree = v->kernel->trees.items[inst->operands[0]->imm].tree;
   return tree && inst->imm >= 0 && inst->imm <= INT32_MAX &&
          tree->root_size <= (uint64_t)(INT32_MAX - inst->imm);
+}
+
+/* The low 32 bits, computed from those of the numbers that it is computed from. */
+static IrInst *write_narrow(Vectoriser *v, const IrInst *value) {
+  const IrInst *source = value->op == IR_CONVERT ? value->operands[0] : value;
+  if (vectorise_shape(v, value) != LANE_UNIFORM && type_bits(value->type) > 32 &&
+      computes_low_bits(value))
+    return ir_binary(&v->b, value->op, write_narrow(v, value->operands[0]),
+                     write_narrow(v, value->operands[1]));
+  if (vectorise_shape(v, value) == LANE_UNIFORM || type_bits(value->type) <= 32) source = value;
+  return ir_convert(&v->b, vectorise_lanes(v, source), lanes_of_type(v, TYPE(I32)));
 }
 
 static void write_pure(Vectoriser *v, const IrInst *inst) {
@@ -116,8 +146,10 @@ static void write_pure(Vectoriser *v, const IrInst *inst) {
   for (int i = 0; i < inst->operand_count; i++)
     operands[i] = may_be_shared(inst, i) ? vectorise_shared(v, inst->operands[i])
                                          : vectorise_lanes(v, inst->operands[i]);
+  bool is_narrow = is_narrow_offset(v, inst);
+  if (is_narrow) operands[1] = write_narrow(v, inst->operands[1]);
   IrInst *made = vectorise_copy(v, inst, lanes_of_type(v, inst->type), operands);
-  made->narrow = is_narrow_offset(v, inst);
+  made->narrow = is_narrow;
   ir_map_put(v->lanes, inst, made);
 }
 
