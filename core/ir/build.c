@@ -586,6 +586,12 @@ void ir_set(IrBuilder *b, IrInst *var, IrInst *value) {
   ir_emit(b, IR_SET, TYPE(NONE), 2, (IrInst *[]){var, value});
 }
 
+IrInst *ir_variable(IrBuilder *b, IrInst *value) {
+  IrInst *var = ir_var(b, value->type);
+  ir_set(b, var, value);
+  return var;
+}
+
 IrInst *ir_local_array(IrBuilder *b, Type type, int count) {
   IrInst *array = ir_emit(b, IR_LOCAL_ARRAY, type, 0, NULL);
   DEBUG_ASSERT(count > 0 && count <= IR_MAX_LOCAL, "a local array is small");
@@ -613,6 +619,13 @@ IrInst *ir_for(IrBuilder *b, IrInst *begin, IrInst *last, IrInst *step) {
                "a FOR counts in one type");
   IrInst *inst = ir_emit(b, IR_FOR, TYPE(NONE), 3, (IrInst *[]){begin, last, step});
   ir_region_param(b->kernel, inst->regions[0], inst->operands[0]->type);
+  return inst;
+}
+
+IrInst *ir_bits(IrBuilder *b, IrInst *word, Type index) {
+  DEBUG_ASSERT(type_is(word->type, TYPE_U64), "a word has a bit per iteration");
+  IrInst *inst = ir_emit(b, IR_BITS, TYPE(NONE), 1, &word);
+  ir_region_param(b->kernel, inst->regions[0], index);
   return inst;
 }
 
@@ -648,6 +661,19 @@ IrInst *ir_active(IrBuilder *b, int level) {
   return inst;
 }
 
+IrInst *ir_is_active(IrBuilder *b, const SNode *node, IrInst *const *indices) {
+  IrInst *inst = ir_emit(b, IR_IS_ACTIVE, TYPE(BOOL), node->rank, indices);
+  inst->level = ir_add_level(b->kernel, node, node->name);
+  return inst;
+}
+
+IrInst *ir_reduce(IrBuilder *b, IrUpdate op, IrInst *into, IrInst *value) {
+  DEBUG_ASSERT(ir_update_combines(op) || op == IR_UPDATE_SUB, "any order gives the same result");
+  IrInst *inst = ir_emit(b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){into, value});
+  inst->imm = op;
+  return inst;
+}
+
 IrInst *ir_place(IrBuilder *b, int field, IrInst *const *indices) {
   ASSERT(field >= 0 && field < b->kernel->fields.count, "the field is the kernel's");
   IrInst *inst = ir_emit(b, IR_PLACE, TYPE(PLACE), ir_rank(b->kernel, field), indices);
@@ -679,4 +705,22 @@ IrInst *ir_rmw(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value) {
   IrInst *inst = ir_emit(b, IR_RMW, element_type(b, place), 2, (IrInst *[]){place, value});
   inst->imm = op;
   return inst;
+}
+
+IrInst *ir_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride, int64_t bytes) {
+  if (!index && !bytes) return ptr;
+  if (!index) index = ir_i32(b, 0), stride = 1;
+  if (stride > INT32_MAX) index = ir_times(b, ir_convert(b, index, TYPE(I64)), stride), stride = 1;
+  bool makes_lanes = type_is_vector(index->type);
+  Type type = makes_lanes ? ir_lanes_type(TYPE(PTR), type_rows(index->type)) : ptr->type;
+  IrInst *inst = ir_emit(b, IR_OFFSET, type, 2, (IrInst *[]){ptr, index});
+  inst->stride = (int32_t)stride;
+  inst->imm = bytes;
+  return inst;
+}
+IrInst *ir_mem_load(IrBuilder *b, Type type, IrInst *address) {
+  return ir_emit(b, IR_MEM_LOAD, type, 1, &address);
+}
+IrInst *ir_mem_store(IrBuilder *b, IrInst *address, IrInst *value) {
+  return ir_emit(b, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, value});
 }

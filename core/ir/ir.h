@@ -467,6 +467,7 @@ IrInst *ir_table_get(IrBuilder *b, int table, IrInst *index);
 IrInst *ir_pick(IrBuilder *b, IrInst *index, int count, IrInst *const *values);
 IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type); /* `a` itself if it has the type */
 IrInst *ir_var(IrBuilder *b, Type type);
+IrInst *ir_variable(IrBuilder *b, IrInst *value); /* a VAR that is set to it */
 IrInst *ir_get(IrBuilder *b, IrInst *var);
 void ir_set(IrBuilder *b, IrInst *var, IrInst *value);
 /* IR_MAX_LOCAL numbers at most; see LOCAL_ARRAY */
@@ -477,12 +478,17 @@ IrInst *ir_local_set(IrBuilder *b, IrInst *array, IrInst *index, IrInst *value);
 IrInst *ir_if(IrBuilder *b, IrInst *condition); /* with both regions, empty */
 IrInst *ir_loop(IrBuilder *b);
 IrInst *ir_for(IrBuilder *b, IrInst *begin, IrInst *last, IrInst *step); /* with param 0 */
+IrInst *ir_bits(IrBuilder *b, IrInst *word, Type index);                 /* with param 0 */
 IrInst *ir_break(IrBuilder *b, int levels);
 IrInst *ir_continue(IrBuilder *b, int levels);
 /* With its params, of type `index`. */
 IrInst *ir_range(IrBuilder *b, int axis_count, IrInst *const *begin_end, Type index);
 /* With its params: i32, or i64 if the shape needs it. */
 IrInst *ir_active(IrBuilder *b, int level);
+/* Is the cell of `node` at these indices active? */
+IrInst *ir_is_active(IrBuilder *b, const SNode *node, IrInst *const *indices);
+/* Of a parallel loop: combines the value into the variable, or into the slot of the frame. */
+IrInst *ir_reduce(IrBuilder *b, IrUpdate op, IrInst *into, IrInst *value);
 Type ir_index_type(const SNode *node); /* of the indices of a level */
 /* One index per axis: ir_rank. */
 IrInst *ir_place(IrBuilder *b, int field, IrInst *const *indices);
@@ -490,6 +496,10 @@ IrInst *ir_load(IrBuilder *b, IrInst *place);
 IrInst *ir_store(IrBuilder *b, IrInst *place, IrInst *value);
 IrInst *ir_update(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value);
 IrInst *ir_rmw(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value);
+/* ptr + index * stride + bytes, or lanes of such addresses; index may be NULL. */
+IrInst *ir_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride, int64_t bytes);
+IrInst *ir_mem_load(IrBuilder *b, Type type, IrInst *address);
+IrInst *ir_mem_store(IrBuilder *b, IrInst *address, IrInst *value);
 
 enum { IR_MESSAGE_VALUES = 128 }; /* operands of a PRINT or FAULT */
 

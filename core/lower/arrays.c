@@ -52,10 +52,7 @@ static IrInst *on_item(Lower *l, RtEntry entry, const Item *item) {
 
 static IrInst *offset(Lower *l, IrInst *place, int64_t bytes) {
   if (!bytes) return place;
-  IrInst *inst = ir_emit(&l->b, IR_OFFSET, TYPE(PTR), 2, (IrInst *[]){place, number(l, 0)});
-  inst->stride = 1;
-  inst->imm = bytes;
-  return inst;
+  return ir_offset(&l->b, place, number(l, 0), 1, bytes);
 }
 
 IrInst *lower_item_number(Lower *l, const Item *item, IrInst *place, int part) {
@@ -65,7 +62,7 @@ IrInst *lower_item_number(Lower *l, const Item *item, IrInst *place, int part) {
 static IrInst *load(Lower *l, const Item *item, IrInst *place, int part) {
   IrInst *at = lower_item_number(l, item, place, part);
   Type type = type_number(types(l), item->element, part);
-  IrInst *value = ir_emit(&l->b, IR_MEM_LOAD, type, 1, &at);
+  IrInst *value = ir_mem_load(&l->b, type, at);
   if (!type_number_is_array(types(l), item->element, part)) return value;
   value->acquires = true;
   counted_retain(l, value);
@@ -110,7 +107,7 @@ IrRegion *lower_item_enter(Lower *l, const Expr *at, const Item *item, IrInst **
 void lower_item_store(Lower *l, const Item *item, IrInst *place, int part, IrInst *value) {
   IrInst *at = lower_item_number(l, item, place, part);
   if (!type_number_is_array(types(l), item->element, part)) {
-    ir_emit(&l->b, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){at, value});
+    ir_mem_store(&l->b, at, value);
     return;
   }
   counted_transfer(l, value);
@@ -167,7 +164,7 @@ static IrInst *lower_append(Lower *l, Expr *e, Type element) {
       counted_transfer(l, values[k]);
       call(l, RT_ARRAY_EXCHANGE, 2, (IrInst *[]){at, values[k]});
     } else {
-      ir_emit(&l->b, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){at, values[k]});
+      ir_mem_store(&l->b, at, values[k]);
     }
   }
   call(l, RT_ARRAY_UNLOCK, 1, &item.array);
@@ -183,7 +180,7 @@ static IrInst **lower_pop(Lower *l, Expr *e, IrInst *array, Type element) {
   IrInst *place = call(l, RT_ARRAY_POP, 2, (IrInst *[]){array, size_of(l, element)});
   for (int k = 0; k < count; k++) {
     IrInst *at = lower_item_number(l, &item, place, k);
-    values[k] = ir_emit(&l->b, IR_MEM_LOAD, type_number(types(l), element, k), 1, &at);
+    values[k] = ir_mem_load(&l->b, type_number(types(l), element, k), at);
     if (type_number_is_array(types(l), element, k)) counted_adopt(l, values[k]);
   }
   call(l, RT_ARRAY_UNLOCK, 1, &array);

@@ -236,8 +236,7 @@ static void update_element(Lower *l, const Target *target, const Slot *slot, IrU
 }
 
 static void reduce(Lower *l, IrUpdate op, IrInst *var, IrInst *value) {
-  IrInst *inst = ir_emit(&l->b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){var, value});
-  inst->imm = op;
+  ir_reduce(&l->b, op, var, value);
 }
 
 static void change_slot(Lower *l, const Target *target, const Slot *slot, const Change *change) {
@@ -369,7 +368,7 @@ static void lower_compound_item(Lower *l, Stmt *stmt, Target *target) {
     Slot *slot = &target->slots[k];
     IrInst *at = lower_item_number(l, &target->item, place, slot->number);
     Type type = lower_number_type(l, target->type, slot->source);
-    IrInst *old = ir_emit(&l->b, IR_MEM_LOAD, type, 1, &at);
+    IrInst *old = ir_mem_load(&l->b, type, at);
     slot->place = place;
     assign_number(l, target, slot, lower_operator(l, stmt->op, old, values[slot->source]));
   }

@@ -44,16 +44,6 @@ static IrInst *modulo(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative)
   return ir_convert(b, ir_binary(b, IR_MOD, ir_convert(b, a, bare), divisor), type);
 }
 
-IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride, int64_t bytes) {
-  if (!index && !bytes) return ptr;
-  if (!index) index = ir_i32(b, 0), stride = 1;
-  if (stride > INT32_MAX) index = ir_times(b, ir_convert(b, index, TYPE(I64)), stride), stride = 1;
-  IrInst *inst = ir_emit(b, IR_OFFSET, TYPE(PTR), 2, (IrInst *[]){ptr, index});
-  inst->stride = (int32_t)stride;
-  inst->imm = bytes;
-  return inst;
-}
-
 IrInst *address_modulo(IrBuilder *b, IrInst *index, int64_t by) {
   return modulo(b, index, by, false);
 }
@@ -109,12 +99,12 @@ AddressIndex address_cell(Address *a, const SNodeStep *step) {
 void address_add_cells(Address *a, AddressIndex cell, uint64_t stride) {
   a->pending = add_product(a->pending, cell.constant, (int64_t)stride);
   if (!cell.value) return;
-  a->at = address_offset(a->b, a->at, cell.value, (int64_t)stride, a->pending);
+  a->at = ir_offset(a->b, a->at, cell.value, (int64_t)stride, a->pending);
   a->pending = 0;
 }
 
 IrInst *address_flush(Address *a) {
-  a->at = address_offset(a->b, a->at, NULL, 0, a->pending);
+  a->at = ir_offset(a->b, a->at, NULL, 0, a->pending);
   a->pending = 0;
   return a->at;
 }
@@ -154,7 +144,7 @@ IrInst *address_element(Address *a, const IrField *field, IrInst *place) {
   DEBUG_ASSERT(field->node == a->of, "the indices are those of the field's level");
   const SNodeComponent *into = &a->of->components[field->component], *first = into - into->part;
   AddressIndex cell = walk(a, a->of->path->step_count);
-  if (place) a->at = address_offset(a->b, a->at, place, 1, 0);
+  if (place) a->at = ir_offset(a->b, a->at, place, 1, 0);
   address_add_cells(a, cell, into->stride);
   a->pending = add_product(a->pending, 1, (int64_t)(into->offset - (place ? first->offset : 0)));
   return address_flush(a);
@@ -341,14 +331,14 @@ static IrInst *row_major_from(IrBuilder *b, bool in_task, const IrArray *array, 
                               IrInst *address, const AddressIndex *index, int64_t bytes) {
   IrInst *number = NULL;
   int last = array->axis_count - 1;
-  if (first > last) return address_offset(b, address, NULL, 1, bytes);
+  if (first > last) return ir_offset(b, address, NULL, 1, bytes);
   for (int k = first; k <= last; k++) {
     if (number) number = ir_binary(b, IR_MUL, number, wide_extent(b, in_task, array, k));
     IrInst *own = k == last ? index[k].value : whole_index(b, index[k]);
     if (own) number = add_to(b, number, own);
   }
-  return address_offset(b, address, number, array->size,
-                        bytes + (int64_t)((uint64_t)index[last].constant * (uint64_t)array->size));
+  return ir_offset(b, address, number, array->size,
+                   bytes + (int64_t)((uint64_t)index[last].constant * (uint64_t)array->size));
 }
 
 IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool is_private,
@@ -368,7 +358,7 @@ IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool 
     IrInst *own = whole_index(b, index[k]);
     if (!own) continue;
     IrInst *stride = address_slot(b, in_task, array->strides + k, TYPE(I64));
-    address = address_offset(b, address, ir_binary(b, IR_MUL, own, stride), 1, 0);
+    address = ir_offset(b, address, ir_binary(b, IR_MUL, own, stride), 1, 0);
   }
   return row_major_from(b, in_task, array, strided, address, index, field->component);
 }

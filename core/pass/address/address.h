@@ -93,8 +93,6 @@ IrInst *address_sum_i32(Address *a, AddressIndex index);
 void address_add_cells(Address *a, AddressIndex cell, uint64_t stride);
 /* `at` as one inst. */
 IrInst *address_flush(Address *a);
-/* ptr + index * stride + bytes; index may be NULL. */
-IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride, int64_t bytes);
 /* The quotient, rounded down; unsigned arithmetic suffices for an index that is never negative. */
 IrInst *address_divide(IrBuilder *b, IrInst *index, int64_t by, bool may_be_negative);
 /* The remainder of a non-negative index; NULL for a remainder by 1, which is 0. */

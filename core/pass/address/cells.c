@@ -214,7 +214,7 @@ static void move_cursors(const Lower *l, Cell *c, IrBuilder *leaf) {
     }
   }
   for (int i = 0; i < c->cursor_count; i++)
-    c->cursors[i] = address_offset(leaf, c->cursors[i], NULL, 0, bytes[i]);
+    c->cursors[i] = ir_offset(leaf, c->cursors[i], NULL, 0, bytes[i]);
 }
 
 static void locate_on_grid_axis(Lower *l, Cell *c, IrBuilder *b, int axis) {
@@ -260,10 +260,9 @@ static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellR
   int64_t stride = (int64_t)c->field->node->components[c->field->component].stride;
   int offset = c->row_offset, beyond = cells_between(c, &l->shape, c->axis_count - 1, true);
   Crossing crossing = crossing_of(l->row, offset, c->row_extent);
-  if (crossing == CROSSES_NEVER)
-    return address_offset(b, rows->same, position, stride, offset * stride);
+  if (crossing == CROSSES_NEVER) return ir_offset(b, rows->same, position, stride, offset * stride);
   if (crossing == CROSSES_ALWAYS)
-    return address_offset(b, rows->other, position, stride, beyond * stride);
+    return ir_offset(b, rows->other, position, stride, beyond * stride);
   bool has_row_loads = l->ctx->target.vector_rows && stride == type_size(c->field->type);
   if (has_row_loads) return NULL;
   IrInst *limit = ir_i32(b, offset < 0 ? -offset : c->row_extent - offset);
@@ -271,7 +270,7 @@ static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellR
   IrInst *inside = ir_i32(b, offset), *outside = ir_i32(b, beyond);
   IrInst *shift = ir_select(b, crosses, outside, inside);
   IrInst *row = ir_select(b, crosses, rows->other, rows->same);
-  return address_offset(b, row, ir_binary(b, IR_ADD, position, shift), stride, 0);
+  return ir_offset(b, row, ir_binary(b, IR_ADD, position, shift), stride, 0);
 }
 
 /* If lower levels divide the row's axis again: computes all digits for each cell. */

@@ -244,5 +244,5 @@ IrInst *lists_chunk_address(Lower *l, IrBuilder *b, const IrInst *access) {
   const SNode *list = field->node;
   const SNodeComponent *into = &list->components[field->component];
   IrInst *cell = address_modulo(b, place->operands[list->rank - 1], list->chunk);
-  return address_offset(b, ir_get(b, node), cell, (int64_t)into->stride, (int64_t)into->offset);
+  return ir_offset(b, ir_get(b, node), cell, (int64_t)into->stride, (int64_t)into->offset);
 }

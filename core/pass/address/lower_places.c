@@ -19,7 +19,7 @@
 /* -- the op on memory -------------------------------------------------------------------------- */
 
 static IrInst *load_memory(IrBuilder *b, IrInst *address, Type type, int alias) {
-  IrInst *load = ir_emit(b, IR_MEM_LOAD, type, 1, &address);
+  IrInst *load = ir_mem_load(b, type, address);
   load->alias = alias;
   return load;
 }

@@ -275,8 +275,7 @@ static void prefetch_element(Prefetch *a, const IrInst *place) {
   if (!masked || !snode_has_bits(masked)) return;
   at = address_from_root(&b, field->tree, field->node, indices);
   address_name(&at, masked, mask);
-  prefetch_address(&b, address_offset(&b, mask[0], address_divide(&b, mask[1], 64, false), 8, 0),
-                   true);
+  prefetch_address(&b, ir_offset(&b, mask[0], address_divide(&b, mask[1], 64, false), 8, 0), true);
 }
 
 /* Prefetches the list's length, and with it most of its slots. */

@@ -101,8 +101,7 @@ static void prefetch_stream(IrBuilder *b, const Stream *stream, IrInst *begin) {
   if (base->region != b->region->owner->region && !base->operand_count)
     base = rewrite_again(b, base, NULL);
   IrInst *index = ir_convert(b, begin, TYPE(I64));
-  IrInst *address =
-      address_offset(b, base, index, stream->stride, (int64_t)DISTANCE * stream->stride);
+  IrInst *address = ir_offset(b, base, index, stream->stride, (int64_t)DISTANCE * stream->stride);
   ir_call(b, RT_FETCH, 0, 0, 2, (IrInst *[]){address, ir_const_int(b, TYPE(I32), 0)});
 }
 

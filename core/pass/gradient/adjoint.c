@@ -39,12 +39,8 @@ static IrInst *variable_of(const Adjoint *a, const IrInst *value) {
 
 static void add_to_variable(const Adjoint *a, IrBuilder *b, const IrInst *value, IrInst *adjoint) {
   IrInst *var = variable_of(a, value);
-  if (is_outside_iteration(a, value)) {
-    IrInst *reduce = ir_emit(b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){var, adjoint});
-    reduce->imm = IR_UPDATE_ADD;
-  } else {
-    ir_set(b, var, ir_binary(b, IR_ADD, ir_get(b, var), adjoint));
-  }
+  if (is_outside_iteration(a, value)) ir_reduce(b, IR_UPDATE_ADD, var, adjoint);
+  else ir_set(b, var, ir_binary(b, IR_ADD, ir_get(b, var), adjoint));
 }
 
 void adjoint_add(Adjoint *a, IrBuilder *b, const IrInst *value, IrInst *adjoint) {

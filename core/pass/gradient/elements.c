@@ -47,9 +47,7 @@ static IrInst *emit_active_test(Adjoint *a, IrBuilder *b, const IrInst *access,
                                 const Element *element) {
   const SNode *node = element->field->node;
   if (is_visited(a, access) || !snode_sparse_level(node)) return NULL;
-  IrInst *active = ir_emit(b, IR_IS_ACTIVE, TYPE(BOOL), node->rank, element->indices);
-  active->level = ir_add_level(a->kernel, node, node->name);
-  return active;
+  return ir_is_active(b, node, element->indices);
 }
 
 /* A builder inside a test that the element's cell is active. Elements outside the shape have no

@@ -190,9 +190,7 @@ static IrInst *is_iteration(const Gather *g, IrBuilder *b, const Addend *addend,
   if (g->loop->op == IR_RANGE || !is_moved) return condition;
   const SNode *node = g->kernel->levels.items[g->loop->level].node;
   condition = address_inside(b, node, indices);
-  IrInst *active = ir_emit(b, IR_IS_ACTIVE, TYPE(BOOL), node->rank, (IrInst **)indices);
-  active->level = g->loop->level;
-  return rewrite_both(b, condition, active);
+  return rewrite_both(b, condition, ir_is_active(b, node, indices));
 }
 
 static void emit_addend(Gather *g, IrBuilder *b, const Addend *addend, IrInst *sum,

@@ -102,10 +102,7 @@ IrInst *adjoint_save(Adjoint *a, IrBuilder *b, IrInst *storage) {
 
 /* A new variable, or local array, with a saved value. */
 static IrInst *restore_saved(Adjoint *a, IrBuilder *b, IrInst *saved) {
-  if (saved->op == IR_LOCAL_ARRAY) return adjoint_save(a, b, saved);
-  IrInst *var = ir_var(b, saved->type);
-  ir_set(b, var, saved);
-  return var;
+  return saved->op == IR_LOCAL_ARRAY ? adjoint_save(a, b, saved) : ir_variable(b, saved);
 }
 
 void adjoint_keep_entries(Adjoint *a, IrBuilder *b, const IrInst *inst) {

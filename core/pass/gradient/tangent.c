@@ -108,8 +108,7 @@ static void differentiate_set(Tangent *t, IrBuilder *b, IrInst *inst) {
   default: break;
   }
   ASSERT(inst->op == IR_REDUCE, "variables are set, or added to by a whole loop");
-  IrInst *reduce = ir_emit(b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){of, change});
-  reduce->imm = inst->imm;
+  ir_reduce(b, (IrUpdate)inst->imm, of, change);
   if (plan_update_rule(&t->plans, inst) != UPDATE_ADDS) plans_refuse_update(&t->plans, inst);
 }
 

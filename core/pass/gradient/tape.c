@@ -158,18 +158,14 @@ static void name_element(const TapePlace *at, const IrInst *inst, IrInst *elemen
 
 static IrInst *word_address(const TapePlace *at, const IrInst *inst, IrInst *address) {
   ASSERT(tape_has(at->tape, inst), "what is on the tape was kept before tape_arrange");
-  IrInst *none = ir_i32(at->b, 0);
-  IrInst *word = ir_emit(at->b, IR_OFFSET, TYPE(PTR), 2, (IrInst *[]){address, none});
-  word->stride = 1;
-  word->imm = at->tape->word[inst->id] * WORD_BYTES;
-  return word;
+  return ir_offset(at->b, address, ir_i32(at->b, 0), 1, at->tape->word[inst->id] * WORD_BYTES);
 }
 
 static IrInst *load_word(const TapePlace *at, const IrInst *inst, Type type) {
   IrInst *element[3];
   name_element(at, inst, element);
   IrInst *address = word_address(at, inst, ir_call(at->b, RT_ARRAY_READ, 0, 0, 3, element));
-  return ir_emit(at->b, IR_MEM_LOAD, type, 1, &address);
+  return ir_mem_load(at->b, type, address);
 }
 
 IrInst *tape_read(const TapePlace *at, const IrInst *value) {
@@ -201,7 +197,7 @@ void tape_write(const TapePlace *at, const IrInst *value, IrInst *what) {
   IrInst *element[3], *address;
   name_element(at, value, element);
   IrBuilder in = enter_element(at, value, element, &address);
-  ir_emit(&in, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, what});
+  ir_mem_store(&in, address, what);
 }
 
 /* -- arrays ------------------------------------------------------------------------------------ */

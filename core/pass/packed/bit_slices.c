@@ -384,8 +384,7 @@ static bool slice_reduction(Slicer *s, const IrInst *inst) {
   }
   IrInst *slot = recompute_uniform(s, inst->operands[0]);
   if (!sum) return true;
-  IrInst *all = ir_emit(&s->p.b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){slot, sum});
-  all->imm = IR_UPDATE_ADD;
+  ir_reduce(&s->p.b, IR_UPDATE_ADD, slot, sum);
   return true;
 }
 

@@ -96,7 +96,7 @@ static bool reduce_inst(void *data, IrInst *inst) {
   if (inst->op != IR_MEM_RMW) return true;
   IrBuilder b = rewrite_before(c->kernel, inst);
   IrInst *sum = ir_frame(&b, IR_FRAME_GET, inst->type, c->slot);
-  ir_emit(&b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){sum, inst->operands[1]})->imm = inst->imm;
+  ir_reduce(&b, (IrUpdate)inst->imm, sum, inst->operands[1]);
   rewrite_become(c->kernel, inst, IR_CHUNK_CURSOR, 0, NULL);
   return true;
 }

@@ -28,12 +28,6 @@ void nest_if(Nest *nest, IrInst *condition) {
   go_inside(nest, ir_if(&nest->b, condition)->regions[0]);
 }
 
-IrInst *nest_is_active(Nest *nest, const SNode *node, IrInst *const *indices) {
-  IrInst *active = ir_emit(&nest->b, IR_IS_ACTIVE, TYPE(BOOL), node->rank, indices);
-  active->level = ir_add_level(nest->b.kernel, node, node->name);
-  return active;
-}
-
 IrInst *nest_divide(Nest *nest, IrInst *index, int64_t by) {
   DEBUG_ASSERT(by > 0, "a cell has a size");
   return by == 1 ? index : ir_binary_const(&nest->b, IR_FLOORDIV, index, by);
@@ -95,7 +89,7 @@ void nest_test_cell(Nest *nest, const SNode *cells, IrInst *const *indices) {
     int64_t size = sparse == cells ? 1 : snode_divisor(sparse, cells, axis);
     at[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)], size);
   }
-  nest_if(nest, nest_is_active(nest, sparse, at));
+  nest_if(nest, ir_is_active(&nest->b, sparse, at));
 }
 
 /* Opens the loops in the order of keys, in the body or the host region, where `order` must be
@@ -114,7 +108,7 @@ static void open_ordered(Nest *nest, const SNode *cells, IrInst *order, IrInst *
         ir_convert(&nest->b, open_groups(nest, order, found, &begin, &end), nest->index);
     found++;
     if (found == node_level->rank && !snode_has_lists(node_level))
-      nest_if(nest, nest_is_active(nest, node_level, at));
+      nest_if(nest, ir_is_active(&nest->b, node_level, at));
     int64_t size = snode_divisor(node_level, cells, axis);
     if (size == 1) continue;
     IrInst *first = ir_times(&nest->b, indices[k], size);

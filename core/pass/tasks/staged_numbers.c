@@ -171,7 +171,7 @@ static int row_bytes(const Append *a) {
 }
 
 static IrInst *value_address(IrBuilder *b, const Append *a, IrInst *cursor, IrInst *row, int k) {
-  return address_offset(b, cursor, row, row_bytes(a), HEADER + k * VALUE_BYTES);
+  return ir_offset(b, cursor, row, row_bytes(a), HEADER + k * VALUE_BYTES);
 }
 
 static IrRegion *make_claim(Stage *s, const Append *a) {
@@ -189,8 +189,7 @@ static IrRegion *make_claim(Stage *s, const Append *a) {
   ir_map_put(map, a->update, ir_binary(&b, IR_ADD, first, row));
   for (int k = 0; k < a->taken.count; k++) {
     IrInst *address = value_address(&b, a, cursor, row, k);
-    ir_map_put(map, a->taken.items[k],
-               ir_emit(&b, IR_MEM_LOAD, a->taken.items[k]->type, 1, &address));
+    ir_map_put(map, a->taken.items[k], ir_mem_load(&b, a->taken.items[k]->type, address));
   }
   for (int i = 0; i < a->late.count; i++)
     for (int k = 0; k < a->late.items[i]->operand_count; k++) {

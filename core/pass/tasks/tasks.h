@@ -17,7 +17,6 @@ typedef struct Nest {
 IrInst *nest_for(Nest *nest, IrInst *begin, IrInst *last); /* begin .. last; returns the index */
 IrInst *nest_count(Nest *nest, int64_t count);             /* 0 .. count - 1 */
 void nest_if(Nest *nest, IrInst *condition);
-IrInst *nest_is_active(Nest *nest, const SNode *node, IrInst *const *indices);
 IrInst *nest_number(Nest *nest, int64_t number);
 IrInst *nest_divide(Nest *nest, IrInst *index, int64_t by); /* index >= 0 */
 /* Opens an `if` over the sparse cell that holds this cell of a level. */

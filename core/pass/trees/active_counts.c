@@ -17,8 +17,7 @@ static void replace_by_loop(IrKernel *kernel, IrInst *inst) {
   ir_set(&b, sum, ir_i64(&b, 0));
   IrInst *loop = ir_active(&b, inst->level);
   b = rewrite_into(&b, loop->regions[0]);
-  IrInst *reduce = ir_emit(&b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){sum, ir_i64(&b, 1)});
-  reduce->imm = IR_UPDATE_ADD;
+  ir_reduce(&b, IR_UPDATE_ADD, sum, ir_i64(&b, 1));
   rewrite_become(kernel, inst, IR_GET, 1, &sum);
 }
 

@@ -108,7 +108,7 @@ static void open_if_node_active(Nest *nest, const SNode *pointer, const SNode *c
                                  snode_divisor(pointer, cells, axis));
   }
   coordinates[pointer->rank - 1] = block;
-  nest_if(nest, nest_is_active(nest, pointer, coordinates));
+  nest_if(nest, ir_is_active(&nest->b, pointer, coordinates));
 }
 
 /* Along the last of the pointer's axes the loop visits node after node and tests once per node

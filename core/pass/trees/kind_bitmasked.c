@@ -21,7 +21,7 @@
 /* -- accesses ---------------------------------------------------------------------------------- */
 
 static AddressMask mask_of(Address *a, const SNodeStep *step, AddressIndex cell) {
-  IrInst *words = address_offset(a->b, address_flush(a), NULL, 0, (int64_t)step->mask_offset);
+  IrInst *words = ir_offset(a->b, address_flush(a), NULL, 0, (int64_t)step->mask_offset);
   return (AddressMask){words, address_sum(a, cell)};
 }
 
@@ -179,12 +179,11 @@ static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst *
   operands[used++] = count;
   IrInst *word = ir_emit(&nest->b, IR_ACTIVE_BITS, TYPE(U64), used, operands);
   word->level = ir_add_level(nest->b.kernel, masked, masked->name);
-  IrInst *bits = ir_emit(&nest->b, IR_BITS, TYPE(NONE), 1, &word);
+  IrInst *bits = ir_bits(&nest->b, word, nest->index);
   bits->independent = is_parallel;
   nest->b = rewrite_into(&nest->b, bits->regions[0]);
   nest->levels++;
-  at[row] = ir_binary(&nest->b, IR_ADD, first,
-                      ir_region_param(nest->b.kernel, bits->regions[0], nest->index));
+  at[row] = ir_binary(&nest->b, IR_ADD, first, ir_index(bits));
 }
 
 /* The index, at the loop's level, of the cells below cell `at` of a masked level; a loop if there

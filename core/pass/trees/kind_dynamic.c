@@ -31,7 +31,7 @@ static IrInst *find_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *
                           IrInst *index) {
   const SNodeStep *step = snode_step(dynamic, dynamic);
   IrInst *chunk = address_divide(b, index, dynamic->chunk, false);
-  IrInst *slot = address_offset(b, list, chunk, sizeof(uint32_t), (int64_t)step->slots);
+  IrInst *slot = ir_offset(b, list, chunk, sizeof(uint32_t), (int64_t)step->slots);
   return ir_call(b, RT_SLOT_FIND, tree, 0, 1, &slot);
 }
 
@@ -47,7 +47,7 @@ static IrInst *element_in_chunk(IrBuilder *b, const SNode *dynamic, IrInst *node
                                 int component) {
   const SNodeComponent *into = &dynamic->components[component];
   IrInst *cell = address_modulo(b, index, dynamic->chunk);
-  return address_offset(b, node, cell, (int64_t)into->stride, (int64_t)into->offset);
+  return ir_offset(b, node, cell, (int64_t)into->stride, (int64_t)into->offset);
 }
 
 /* The element's number is 32 bits wide, also for the next step, into the chunk. */
@@ -127,8 +127,8 @@ static void buffer_element(ListOp *op, RtEntry entry, IrInst *list) {
   IrInst *width = ir_i32(&op->b, op->node->row_bytes);
   IrInst *row = call_of_list_op(op, entry, 2, (IrInst *[]){list, width});
   for (int k = 0; k < op->node->component_count; k++) {
-    IrInst *address = address_offset(&op->b, row, NULL, 0, op->node->components[k].row);
-    ir_emit(&op->b, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
+    IrInst *address = ir_offset(&op->b, row, NULL, 0, op->node->components[k].row);
+    ir_mem_store(&op->b, address, values[k]);
   }
 }
 
@@ -143,7 +143,7 @@ static IrInst *append_at_once(ListOp *op, IrInst *list, RtListWay way) {
   IrInst *node = find_chunk(&inside, op->level->tree, op->node, list, slot);
   for (int k = 0; k < op->node->component_count; k++) {
     IrInst *address = element_in_chunk(&inside, op->node, node, slot, k);
-    ir_emit(&inside, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
+    ir_mem_store(&inside, address, values[k]);
   }
   if (way == RT_LIST_LOCKED) emit_unlock(&inside, list);
   return slot;
@@ -177,7 +177,7 @@ static void lower_append(Lower *l, IrInst *inst) {
 /* The slot of the last element, -1 if there is none. */
 static IrInst *last_slot(ListOp *op, IrInst *list, RtListWay way) {
   if (way == RT_LIST_OWN) {
-    IrInst *length = ir_emit(&op->b, IR_MEM_LOAD, TYPE(I32), 1, &list);
+    IrInst *length = ir_mem_load(&op->b, TYPE(I32), list);
     return ir_binary_const(&op->b, IR_SUB, length, 1);
   }
   IrInst *lock = ir_i32(&op->b, way == RT_LIST_LOCKED);
@@ -191,13 +191,13 @@ static void lower_pop(Lower *l, IrInst *inst) {
   RtListWay way = lists_call_way(l, inst, op.node);
   IrInst *slot = last_slot(&op, list, way);
   IrBuilder inside = if_element_exists(&op, slot);
-  if (way == RT_LIST_OWN) ir_emit(&inside, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){list, slot});
+  if (way == RT_LIST_OWN) ir_mem_store(&inside, list, slot);
   IrInst *node = find_chunk(&inside, op.level->tree, op.node, list, slot);
   for (int k = 0; k < op.node->component_count; k++) {
     Type type = op.node->components[k].type;
     IrInst *address = element_in_chunk(&inside, op.node, node, slot, k);
-    ir_set(&inside, variables[k], ir_emit(&inside, IR_MEM_LOAD, type, 1, &address));
-    ir_emit(&inside, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, ir_zero(&inside, type)});
+    ir_set(&inside, variables[k], ir_mem_load(&inside, type, address));
+    ir_mem_store(&inside, address, ir_zero(&inside, type));
   }
   if (way == RT_LIST_LOCKED) emit_unlock(&inside, list);
   ir_delete(inst);
@@ -214,7 +214,7 @@ static void lower_is_active(Lower *l, IrInst *inst) {
   IrInst *indices[SNODE_MAX_AXES];
   ListOp op = begin_list_op(l, inst, true);
   IrInst *slot = split_indices(&op, indices), *list = address_of_list(&op, indices, false);
-  IrInst *length = ir_emit(&op.b, IR_MEM_LOAD, TYPE(I32), 1, &list);
+  IrInst *length = ir_mem_load(&op.b, TYPE(I32), list);
   rewrite_become(l->kernel, inst, IR_LT, 2,
                  (IrInst *[]){ir_convert(&op.b, slot, TYPE(I32)), length});
   finish_list_op(&op);
@@ -238,7 +238,7 @@ static void lower_deactivate(Lower *l, IrInst *inst) {
   ListOp op = begin_list_op(l, inst, false);
   const SNodeStep *step = snode_step(op.node, op.node);
   IrInst *list = address_of_list(&op, inst->operands, false);
-  IrInst *slot = address_offset(&op.b, list, NULL, 0, (int64_t)step->slots);
+  IrInst *slot = ir_offset(&op.b, list, NULL, 0, (int64_t)step->slots);
   IrInst *is_live = ir_call(&op.b, RT_SLOT_LIVE, 0, 0, 1, &slot);
   op.b = rewrite_inside(l->kernel, ir_if(&op.b, is_live)->regions[0], inst);
   IrInst *capacity = ir_i32(&op.b, op.node->sizes[0]),

@@ -91,7 +91,7 @@ static void split_update(const Shapes *s, IrInst *update) {
   IrBuilder b = rewrite_before(s->kernel, update);
   IrInst *address = update->operands[0], *by = update->operands[1];
   int32_t alias = update->alias;
-  IrInst *old = ir_emit(&b, IR_MEM_LOAD, by->type, 1, &address);
+  IrInst *old = ir_mem_load(&b, by->type, address);
   IrInst *operands[] = {address, rewrite_update_value(&b, (IrUpdate)update->imm, old, by)};
   rewrite_become(s->kernel, update, IR_MEM_STORE, 2, operands);
   old->alias = update->alias = alias;

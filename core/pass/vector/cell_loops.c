@@ -148,10 +148,9 @@ static void write_few_rows(const Grid *grid, IrBuilder *b, IrInst *from, IrInst 
          *most = ir_const_int(b, TYPE(U64), (grid->rows + 1) / 2);
   IrInst *choice = ir_if(b, ir_binary(b, IR_LT, ir_unary(b, IR_POPCNT, rows), most));
   b->region = choice->regions[0];
-  IrInst *loop = ir_emit(b, IR_BITS, TYPE(NONE), 1, &rows);
+  IrInst *loop = ir_bits(b, rows, TYPE(U64));
   IrBuilder in = rewrite_inside(grid->kernel, loop->regions[0], grid->inst);
-  IrInst *bit = ir_region_param(grid->kernel, in.region, TYPE(U64));
-  IrInst *row = ir_binary_const(&in, IR_FLOORDIV, bit, grid->cells);
+  IrInst *row = ir_binary_const(&in, IR_FLOORDIV, ir_index(loop), grid->cells);
   copy_body(grid, &in, ir_binary(&in, IR_ADD, from, ir_convert(&in, row, from->type)));
   b->region = choice->regions[1];
 }

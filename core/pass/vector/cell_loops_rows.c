@@ -74,16 +74,12 @@ typedef struct Window {
 
 /* The address of element `position` + `more` of a row. */
 static IrInst *address_of_element(Window *w, IrInst *row, IrInst *position, int64_t more) {
-  Type type = ir_lanes_type(TYPE(PTR), type_rows(position->type));
-  if (!type_is_vector(position->type)) type = TYPE(PTR);
-  IrInst *at = ir_emit(&w->b, IR_OFFSET, type, 2, (IrInst *[]){row, position});
-  at->stride = type_size(w->type);
-  at->imm = more * type_size(w->type);
-  return at;
+  int size = type_size(w->type);
+  return ir_offset(&w->b, row, position, size, more * size);
 }
 
 static IrInst *load_element(Window *w, IrInst *at) {
-  IrInst *one = ir_emit(&w->b, IR_MEM_LOAD, w->type, 1, &at);
+  IrInst *one = ir_mem_load(&w->b, w->type, at);
   one->alias = w->load->alias;
   return one;
 }
@@ -322,10 +318,9 @@ static void write_steps(Row *row, IrBuilder *b) {
 /* Cells that run one by one are found by their bits. */
 static void write_bits(Row *row, IrBuilder *b) {
   IrInst *bits = low_bits(b, row->word, row->inst->end);
-  IrInst *loop = ir_emit(b, IR_BITS, TYPE(NONE), 1, &bits);
+  IrInst *loop = ir_bits(b, bits, row->position->type);
   IrBuilder in = rewrite_inside(row->kernel, loop->regions[0], row->inst);
-  IrInst *position = ir_region_param(row->kernel, in.region, row->position->type);
-  write_step(row, &in, position, 0, true, true);
+  write_step(row, &in, ir_index(loop), 0, true, true);
 }
 
 /* -- elements of a list ------------------------------------------------------------------------ */

@@ -54,7 +54,7 @@ static IrInst *call_each(LaneCall *c, IrInst *mask) {
   if (!type_is_none(c->inst->type)) results = ir_var(&c->b, c->inst->type);
   for (int k = 0; k < count; k++) {
     operands[k] = c->inst->operands[k];
-    if (type_is_vector(operands[k]->type)) operands[k] = lane_variable(&c->b, operands[k]);
+    if (type_is_vector(operands[k]->type)) operands[k] = ir_variable(&c->b, operands[k]);
   }
   IrBuilder outside = c->b;
   IrInst *lane = lane_enter_loop(&c->b, mask);
@@ -84,9 +84,7 @@ static IrInst *gather_bits(LaneCall *c) {
   IrInst *cell = in_lanes(c, c->inst->operands[1]);
   Type words = ir_lanes_type(TYPE(U32), c->width);
   IrInst *word = ir_binary_const(&c->b, IR_SHR, cell, LOG_WORD);
-  IrInst *at = ir_emit(&c->b, IR_OFFSET, ir_lanes_type(TYPE(PTR), c->width), 2,
-                       (IrInst *[]){c->inst->operands[0], word});
-  at->stride = WORD / 8;
+  IrInst *at = ir_offset(&c->b, c->inst->operands[0], word, WORD / 8, 0);
   IrInst *bits = ir_lanes_load(&c->b, words, at, c->mask);
   IrInst *bit = ir_binary_const(&c->b, IR_BAND, ir_convert(&c->b, cell, words), WORD - 1);
   bits = ir_binary_const(&c->b, IR_BAND, ir_binary(&c->b, IR_SHR, bits, bit), 1);
@@ -111,7 +109,7 @@ static IrInst *look_at_slots(LaneCall *c, RtEntry entry) {
 }
 
 static IrInst *ensure_slots(LaneCall *c) {
-  IrInst *found = look_at_slots(c, RT_SLOT_FIND), *nodes = lane_variable(&c->b, found);
+  IrInst *found = look_at_slots(c, RT_SLOT_FIND), *nodes = ir_variable(&c->b, found);
   IrInst *absent = ir_unary(&c->b, IR_BNOT, look_at_slots(c, RT_SLOT_LIVE));
   absent = ir_binary(&c->b, IR_BAND, absent, c->mask);
   IrBuilder outside = c->b;
@@ -143,9 +141,9 @@ static IrInst *take(LaneCall *c, IrInst *list, IrInst *word) {
 
 /* Serves the first waiting lane, and all others with the same list, until none waits. */
 static IrInst *take_by_lists(LaneCall *c, IrInst *lists) {
-  IrInst *all = lane_variable(&c->b, lists), *none = ir_const_int(&c->b, c->inst->type, -1);
-  IrInst *waiting = lane_variable(&c->b, ir_unary(&c->b, IR_MASK_BITS, c->mask)),
-         *slots = lane_variable(&c->b, none);
+  IrInst *all = ir_variable(&c->b, lists), *none = ir_const_int(&c->b, c->inst->type, -1);
+  IrInst *waiting = ir_variable(&c->b, ir_unary(&c->b, IR_MASK_BITS, c->mask)),
+         *slots = ir_variable(&c->b, none);
   IrBuilder outside = c->b;
   IrInst *loop = ir_loop(&c->b);
   c->b = rewrite_inside(c->b.kernel, loop->regions[0], loop);

@@ -48,8 +48,6 @@ IrInst *lane_moved(IrBuilder *b, IrInst *at, int64_t bytes);
 /* The vector at an address: all its lanes. */
 IrInst *lane_load_all(IrBuilder *b, Type lanes, IrInst *at);
 void lane_store_all(IrBuilder *b, IrInst *at, IrInst *lanes);
-/* A variable that is this now. */
-IrInst *lane_variable(IrBuilder *b, IrInst *value);
 /* Enters a loop over the active lanes of a mask, and returns its index. */
 IrInst *lane_enter_loop(IrBuilder *b, IrInst *mask);
 

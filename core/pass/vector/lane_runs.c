@@ -100,9 +100,7 @@ static void compare_all(Runs *r) {
 
 /* The place of the lane's run in `numbers`. */
 static IrInst *own_place(IrBuilder *b, const Run *run, IrInst *lane) {
-  IrInst *at = ir_emit(b, IR_OFFSET, TYPE(PTR), 2, (IrInst *[]){run->numbers, lane});
-  at->stride = type_size(vector_of(run));
-  return at;
+  return ir_offset(b, run->numbers, lane, type_size(vector_of(run)), 0);
 }
 
 /* Loads or updates a part of a lane's run: the elements of the mask, of the vector at `at`.
@@ -154,7 +152,7 @@ static IrInst *elements_of(IrBuilder *b, const Run *run, IrInst *before, bool is
 static void walk_parted(Runs *r) {
   IrInst *before[IR_MAX_RUN] = {0};
   for (int i = 0; i < IR_MAX_RUN; i++)
-    if (r->before[i]) before[i] = lane_variable(&r->b, r->before[i]);
+    if (r->before[i]) before[i] = ir_variable(&r->b, r->before[i]);
   IrBuilder outside = r->b;
   IrInst *lane = lane_enter_loop(&r->b, r->parted);
   for (int i = 0; i < r->count; i++) {
@@ -176,9 +174,8 @@ static void walk(Runs *r) {
     Run *run = &r->items[i];
     int last = run->count - 1;
     if (run->like != i) continue;
-    run->begins = lane_variable(&r->b, run->at[0]);
-    run->ends =
-        lane_variable(&r->b, lane_moved(&r->b, run->at[last], -last * type_size(run->type)));
+    run->begins = ir_variable(&r->b, run->at[0]);
+    run->ends = ir_variable(&r->b, lane_moved(&r->b, run->at[last], -last * type_size(run->type)));
   }
   walk_whole(r);
   if (r->gaps) walk_parted(r);
@@ -248,7 +245,7 @@ static void update_each(Runs *r, const Run *run, IrInst *const *places, IrInst *
   for (int k = 0; k < run->count; k++) {
     IrInst *from = lane_moved(b, own, k * type_size(run->type));
     IrInst *at = lane_moved(b, ir_lane_get(b, places[k], lane), run->distance);
-    IrInst *by = ir_emit(b, IR_MEM_LOAD, run->type, 1, &from);
+    IrInst *by = ir_mem_load(b, run->type, from);
     IrInst *update = ir_emit(b, IR_MEM_UPDATE, TYPE(NONE), 2, (IrInst *[]){at, by});
     update->imm = run->op->imm;
     update->nonatomic = true;
@@ -262,7 +259,7 @@ static void update_others(Scratch *scratch, Runs *r) {
   enter_others(r);
   for (int i = 0; i < r->count; i++)
     for (int k = 0; k < r->items[i].count && r->items[i].like == i; k++)
-      places[i][k] = lane_variable(&r->b, r->items[i].at[k]);
+      places[i][k] = ir_variable(&r->b, r->items[i].at[k]);
   IrInst *lane = lane_enter_loop(&r->b, r->others);
   for (int i = 0; i < r->count; i++) update_each(r, &r->items[i], places[r->items[i].like], lane);
   r->b = outside;

@@ -142,15 +142,11 @@ static IrInst *results_of(Threads *t, IrBuilder *b, int64_t lanes, int64_t count
   if (is_alone) return memory;
   t->gathered_bytes += memory->imm;
   IrInst *group = ir_binary_const(b, IR_FLOORDIV, t->thread, lanes);
-  IrInst *at = ir_emit(b, IR_OFFSET, TYPE(PTR), 2, (IrInst *[]){memory, group});
-  at->stride = (int32_t)row;
-  return at;
+  return ir_offset(b, memory, group, row, 0);
 }
 
 static IrInst *result_at(IrBuilder *b, IrInst *results, IrInst *number) {
-  IrInst *at = ir_emit(b, IR_OFFSET, TYPE(PTR), 2, (IrInst *[]){results, number});
-  at->stride = sizeof(uint64_t);
-  return at;
+  return ir_offset(b, results, number, sizeof(uint64_t), 0);
 }
 
 /* The mask of the group's lanes in their warp. */

@@ -41,12 +41,7 @@ IrInst *lane_mask(IrBuilder *b, uint64_t bits, int width) {
 }
 
 IrInst *lane_moved(IrBuilder *b, IrInst *at, int64_t bytes) {
-  if (!bytes) return at;
-  IrInst *zero = ir_const_int(b, TYPE(I64), 0);
-  IrInst *moved = ir_emit(b, IR_OFFSET, at->type, 2, (IrInst *[]){at, zero});
-  moved->stride = 1;
-  moved->imm = bytes;
-  return moved;
+  return bytes ? ir_offset(b, at, ir_i64(b, 0), 1, bytes) : at;
 }
 
 IrInst *lane_load_all(IrBuilder *b, Type lanes, IrInst *at) {
@@ -57,17 +52,10 @@ void lane_store_all(IrBuilder *b, IrInst *at, IrInst *lanes) {
   ir_lanes_store(b, at, lanes, lane_mask_all(b, type_rows(lanes->type)));
 }
 
-IrInst *lane_variable(IrBuilder *b, IrInst *value) {
-  IrInst *variable = ir_var(b, value->type);
-  ir_set(b, variable, value);
-  return variable;
-}
-
 IrInst *lane_enter_loop(IrBuilder *b, IrInst *mask) {
-  IrInst *word = ir_unary(b, IR_MASK_BITS, mask);
-  IrInst *loop = ir_emit(b, IR_BITS, TYPE(NONE), 1, &word);
-  *b = rewrite_inside(b->kernel, loop->regions[0], loop);
-  return ir_region_param(b->kernel, loop->regions[0], TYPE(U64));
+  IrInst *loop = ir_bits(b, ir_unary(b, IR_MASK_BITS, mask), TYPE(U64));
+  *b = rewrite_into(b, loop->regions[0]);
+  return ir_index(loop);
 }
 
 /* -- transposition ----------------------------------------------------------------------------- */

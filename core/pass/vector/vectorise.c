@@ -285,10 +285,7 @@ static void write_region(Vectoriser *v, IrRegion *region, const IrInst *first, I
 
 /* A variable with the current mask, for code after which fewer lanes may be active; else NULL. */
 static IrInst *make_mask_variable(Vectoriser *v, bool loses_lanes) {
-  if (!loses_lanes) return NULL;
-  IrInst *variable = ir_var(&v->b, v->mask->type);
-  ir_set(&v->b, variable, v->mask);
-  return variable;
+  return loses_lanes ? ir_variable(&v->b, v->mask) : NULL;
 }
 
 /* The insts from `first` on, if any lane is active. */

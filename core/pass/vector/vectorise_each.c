@@ -35,9 +35,7 @@ static EachValue *find_value(Each *each, const IrInst *inst) {
 
 static IrInst *variable_of_lanes(Vectoriser *v, IrInst *lanes) {
   Type type = ir_lanes_type(vectorise_memory_type(type_element(lanes->type)), v->width);
-  IrInst *var = ir_var(&v->b, type);
-  ir_set(&v->b, var, ir_convert(&v->b, lanes, type));
-  return var;
+  return ir_variable(&v->b, ir_convert(&v->b, lanes, type));
 }
 
 static void add_operand(Vectoriser *v, Each *each, const IrInst *operand) {
@@ -50,11 +48,7 @@ static void add_operand(Vectoriser *v, Each *each, const IrInst *operand) {
 
 /* base + lane * step */
 static IrInst *linear_value_of_lane(Vectoriser *v, IrInst *base, int64_t step, IrInst *lane) {
-  if (type_is(base->type, TYPE_PTR)) {
-    IrInst *at = ir_emit(&v->b, IR_OFFSET, base->type, 2, (IrInst *[]){base, lane});
-    at->stride = (int32_t)step;
-    return at;
-  }
+  if (type_is(base->type, TYPE_PTR)) return ir_offset(&v->b, base, lane, step, 0);
   IrInst *far = ir_times(&v->b, lane, step);
   return ir_binary(&v->b, IR_ADD, base, ir_convert(&v->b, far, base->type));
 }
@@ -101,8 +95,8 @@ static IrInst *write_each(Vectoriser *v, const EachInsts *insts, IrInst *word) {
   Type result = vectorise_memory_type(last->type);
   Each each = add_operands(v, insts);
   IrInst *results = type_is_none(result) ? NULL : ir_var(&v->b, ir_lanes_type(result, v->width));
-  IrInst *loop = ir_emit(&v->b, IR_BITS, TYPE(NONE), 1, &word);
-  each.lane = ir_region_param(v->kernel, loop->regions[0], TYPE(U64));
+  IrInst *loop = ir_bits(&v->b, word, TYPE(U64));
+  each.lane = ir_index(loop);
   VectorScope scope = vectorise_enter(v, loop->regions[0]);
   for (int i = 0; i < insts->count; i++) write_for_lane(v, &each, insts->items[i]);
   if (results) {

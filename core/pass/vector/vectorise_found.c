@@ -64,12 +64,11 @@ static void write_iterations(Vectoriser *v, IrRegion *body) {
   IrMap *with = ir_map(v->scratch, v->kernel);
   int last = body->params.count - 1;
   IrInst *word = ir_unary(&v->b, IR_MASK_BITS, ir_get(&v->b, v->found));
-  IrInst *loop = ir_emit(&v->b, IR_BITS, TYPE(NONE), 1, &word);
-  IrInst *lane = ir_region_param(v->kernel, loop->regions[0], body->params.items[last]->type);
+  IrInst *loop = ir_bits(&v->b, word, body->params.items[last]->type);
   IrBuilder b = rewrite_inside(v->kernel, loop->regions[0], NULL);
   for (int i = 0; i < last; i++) ir_map_put(with, body->params.items[i], v->to->params.items[i]);
   ir_map_put(with, body->params.items[last],
-             ir_binary(&b, IR_ADD, v->to->params.items[last], lane));
+             ir_binary(&b, IR_ADD, v->to->params.items[last], ir_index(loop)));
   for (IrInst *inst = body->first; inst; inst = ir_following(inst, body))
     if (inst->op == IR_MEM_LOAD) vectorise_forget_shape(inst);
   rewrite_operands(body, with);

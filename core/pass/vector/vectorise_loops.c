@@ -16,12 +16,6 @@
 #include "pass/rewrite.h"
 #include "pass/vector/vectorise.h"
 
-static IrInst *make_variable(Vectoriser *v, IrInst *value) {
-  IrInst *var = ir_var(&v->b, value->type);
-  ir_set(&v->b, var, value);
-  return var;
-}
-
 /* variable |= mask */
 static void add_lanes(Vectoriser *v, IrInst *var, IrInst *mask) {
   ir_set(&v->b, var, ir_binary(&v->b, IR_BOR, ir_get(&v->b, var), mask));
@@ -88,9 +82,9 @@ static Trips begin_trips(Vectoriser *v, const IrInst *loop) {
   bool up = trips.step > 0 || !type_is_signed(type);
   IrInst *low = up ? begin : last, *high = up ? last : begin;
   int64_t size = up ? trips.step : -trips.step;
-  trips.more = make_variable(v, ir_binary(&v->b, IR_LE, low, high));
-  trips.left = make_variable(v, unsigned_distance(v, low, high, type, size));
-  trips.index = make_variable(v, is_steady ? vectorise_scalar(v, loop->operands[0]) : begin);
+  trips.more = ir_variable(&v->b, ir_binary(&v->b, IR_LE, low, high));
+  trips.left = ir_variable(&v->b, unsigned_distance(v, low, high, type, size));
+  trips.index = ir_variable(&v->b, is_steady ? vectorise_scalar(v, loop->operands[0]) : begin);
   return trips;
 }
 
@@ -112,9 +106,8 @@ static void next_trip(Vectoriser *v, const IrInst *loop, const Trips *trips) {
 /* A loop over the bits of a word that all lanes share. */
 static IrInst *write_bits(Vectoriser *v, const IrInst *loop) {
   const IrInst *param = ir_index(loop);
-  IrInst *word = vectorise_scalar(v, loop->operands[0]);
-  IrInst *copy = ir_emit(&v->b, IR_BITS, TYPE(NONE), 1, &word);
-  ir_map_put(v->scalar, param, ir_region_param(v->kernel, copy->regions[0], param->type));
+  IrInst *copy = ir_bits(&v->b, vectorise_scalar(v, loop->operands[0]), param->type);
+  ir_map_put(v->scalar, param, ir_index(copy));
   return copy;
 }
 
@@ -137,8 +130,8 @@ static void write_for_all_lanes(Vectoriser *v, const IrInst *loop) {
   VectorFrame frame = {0};
   Trips trips = {0};
   ASSERT(fact->diverges || !has_trips, "lanes leave a loop whose bounds differ one by one");
-  if (fact->diverges) frame.rejoin = make_variable(v, v->mask);
-  if (fact->loses_lanes) frame.exited = make_variable(v, vectorise_all(v, false));
+  if (fact->diverges) frame.rejoin = ir_variable(&v->b, v->mask);
+  if (fact->loses_lanes) frame.exited = ir_variable(&v->b, vectorise_all(v, false));
   if (has_trips) trips = begin_trips(v, loop);
   RootSums sums = vectorise_begin_root_sums(v, loop);
   IrInst *copy = has_trips ? ir_loop(&v->b) : write_loop(v, loop);
@@ -205,7 +198,7 @@ static void add_outer(PerLane *t, const IrInst *inst, bool is_set) {
   OuterValue outer = {.inst = inst, .lanes = vectorise_lanes(v, inst), .is_set = is_set};
   IrInst *value = inst->op == IR_VAR ? ir_get(&v->b, outer.lanes) : outer.lanes;
   Type type = ir_lanes_type(vectorise_memory_type(inst->type), v->width);
-  outer.all = make_variable(v, ir_convert(&v->b, value, type));
+  outer.all = ir_variable(&v->b, ir_convert(&v->b, value, type));
   vec_push(v->scratch, &t->outers, outer);
 }
 
@@ -216,7 +209,7 @@ static void enter_lane(PerLane *t, IrInst *lane) {
     Type type = outer->inst->type;
     IrInst *one = ir_convert(&v->b, ir_lane_get(&v->b, outer->all, lane), type);
     bool is_var = outer->inst->op == IR_VAR;
-    outer->own = is_var ? make_variable(v, one) : one;
+    outer->own = is_var ? ir_variable(&v->b, one) : one;
     ir_map_put(t->map, outer->inst, outer->own);
   }
 }
@@ -258,9 +251,8 @@ static void write_lane_by_lane(Vectoriser *v, const IrInst *loop, IrInst *lanes)
     for (int k = 0; k < inst->operand_count; k++)
       add_outer(&t, inst->operands[k], inst->op == IR_SET && k == 0);
   for (int k = 0; k < 3; k++) add_outer(&t, loop->operands[k], false);
-  IrInst *word = ir_unary(&v->b, IR_MASK_BITS, lanes);
-  IrInst *each = ir_emit(&v->b, IR_BITS, TYPE(NONE), 1, &word);
-  IrInst *lane = ir_region_param(v->kernel, each->regions[0], TYPE(U64));
+  IrInst *each = ir_bits(&v->b, ir_unary(&v->b, IR_MASK_BITS, lanes), TYPE(U64));
+  IrInst *lane = ir_index(each);
   VectorScope scope = vectorise_enter(v, each->regions[0]);
   enter_lane(&t, lane);
   write_loop_of_lane(&t, loop);

@@ -110,7 +110,7 @@ static void write_runs(Vectoriser *v, const IrInst *of, const IrGroup *group) {
 }
 
 static void fetch_ahead(Vectoriser *v, IrInst *address) {
-  IrInst *none = ir_i32(&v->b, 0), *at = address_offset(&v->b, address, none, 1, IR_AHEAD);
+  IrInst *none = ir_i32(&v->b, 0), *at = ir_offset(&v->b, address, none, 1, IR_AHEAD);
   ir_call(&v->b, RT_FETCH, 0, 0, 2, (IrInst *[]){at, none});
 }
 
