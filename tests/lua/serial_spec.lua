@@ -235,7 +235,7 @@ describe("a serial nest in place", function()
       end
     end)
     sweep()
-    assert.matches("4 rows at a time, each 1 cell behind", sweep:explain(), 1, true)
+    assert.matches("4 rows at a time, each 1 cell after", sweep:explain(), 1, true)
   end)
 end)
 
