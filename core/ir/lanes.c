@@ -320,6 +320,15 @@ bool ir_lanes_add_in_order(const IrKernel *kernel, const IrRegion *body, const I
   return type_is_float(var->type) && !kernel->fast_math && !ir_is_inside(var, body);
 }
 
+int ir_lanes_sum_so_far(const IrInst *set) {
+  const IrInst *sum = set->operands[1];
+  int most = sum->op == IR_ADD ? 2 : sum->op == IR_SUB ? 1 : 0;
+  for (int k = 0; k < most; k++)
+    if (sum->operands[k]->op == IR_GET && sum->operands[k]->operands[0] == set->operands[0])
+      return k;
+  return -1;
+}
+
 static void visit_set(LaneWalk *w, const IrInst *inst) {
   const IrInst *var = inst->operands[0];
   DEBUG_ASSERT(var->op == IR_VAR, "a SET names a variable");

@@ -58,6 +58,8 @@ static inline bool ir_is_lanes(int count) {
 /* Does the SET, in a loop whose iterations are lanes (`body`), add to a variable from outside whose
  * sum keeps the order of iterations? Lanes then add one by one. */
 bool ir_lanes_add_in_order(const IrKernel *kernel, const IrRegion *body, const IrInst *set);
+/* Which operand of the sum or difference that the SET stores is the variable's value? -1: none. */
+int ir_lanes_sum_so_far(const IrInst *set);
 /* The type of one such number in each of `lanes` lanes; the number of lanes is type_rows. */
 static inline Type ir_lanes_type(Type element, int lanes) {
   return type_shaped(element, type_make_shape(lanes, 1));

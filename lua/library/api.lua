@@ -1020,7 +1020,7 @@ return {
     { "vsync?: boolean", "false: `present` does not wait for the display's next frame." },
     { "font?: string", "The name or the path of the font of `w:text`, \"sans\" by default." },
     { "on?: string", "`\"http\"`: in a browser; \"http:8642\", \"http://0.0.0.0:8642\"." },
-    { "frames?: integer", "How many are recorded if there is no display, 300 by default." },
+    { "frames?: integer", "The number of frames to record without a display, 300 by default." },
     { "path?: string", "The video without a display, by default of the script's name." },
   } },
   { class = "rg.SimulationOptions", title = "Options of `rg.live`", rows = {

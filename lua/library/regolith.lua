@@ -2976,7 +2976,7 @@ function LiveWindow:close() end
 ---@field vsync? boolean false: `present` does not wait for the display's next frame.
 ---@field font? string The name or the path of the font of `w:text`, "sans" by default.
 ---@field on? string `"http"`: in a browser; "http:8642", "http://0.0.0.0:8642".
----@field frames? integer How many are recorded if there is no display, 300 by default.
+---@field frames? integer The number of frames to record without a display, 300 by default.
 ---@field path? string The video without a display, by default of the script's name.
 
 ---@class rg.SimulationOptions

@@ -9,11 +9,11 @@
  *     store x[i][j], store x[i + 1][j]   nowhere, if both are in `if (i + j) % 2 == colour`
  *
  * All passes that ask whether iterations are independent, or at which distance they depend on each
- * other, ask here. An
- * index is understood if it is a sum of the loop's indices with constant factors, which may be
- * negative, and of values that all iterations share (facts_affine). So are strides, as far as
- * nothing can wrap: `x[3 * k + c]`, and `x[2 * k]` if k is never negative; and sums of several
- * indices, or of values in constant ranges, if these are so small that each sum has one solution.
+ * other, ask here. An index is understood if it is a sum of the loop's indices with constant
+ * factors, which may be negative, and of values that all iterations share (facts_affine). So are
+ * strides, as far as nothing can wrap: `x[3 * k + c]`, and `x[2 * k]` if k is never negative; and
+ * sums of several indices, or of values in constant ranges, if these are so small that each sum has
+ * one solution.
  * Conservative: an unknown distance, and `may_carry`, mean that no proof was found. Decision
  * D-pass-33. */
 #ifndef RG_PASS_ANALYSIS_DEPENDENCE_H

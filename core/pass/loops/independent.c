@@ -62,11 +62,9 @@ static bool field_is_independent(const Independence *a, const Effects *effects, 
 static bool adds_once(const IrRegion *body, const IrInst *set) {
   const IrInst *var = set->operands[0], *sum = set->operands[1];
   if (!type_is_scalar(var->type) || type_bits(var->type) < 32) return false;
-  bool is_first = sum->op == IR_ADD || sum->op == IR_SUB,
-       is_second = sum->op == IR_ADD && sum->operands[1]->op == IR_GET &&
-                   sum->operands[1]->operands[0] == var;
-  const IrInst *get = is_first ? sum->operands[is_second] : NULL;
-  if (!get || get->op != IR_GET || get->operands[0] != var) return false;
+  int at = ir_lanes_sum_so_far(set);
+  if (at < 0) return false;
+  const IrInst *get = sum->operands[at];
   for (const IrRegion *in = set->region; in != body; in = in->owner->region)
     if (in->owner->op != IR_IF) return false;
   int sets = 0, gets = 0;

@@ -186,8 +186,9 @@ static void visit_loads(Loads *loads, IrRegion *region) {
  * index does not wrap. Load and store are directly in the body, and nothing else in it changes the
  * element. D-pass-109. */
 
+/* Can the value be computed outside the region, from its parameter and values from outside? */
 static bool is_recomputable(const IrInst *value, const IrRegion *body) {
-  if (!ir_is_inside(value, body) || value == body->params.items[0]) return true;
+  if (!ir_is_inside(value, body) || value->op == IR_PARAM) return true;
   if (value->op == IR_GET || value->regions[0] || !(ir_effects(value) & IR_PURE)) return false;
   for (int i = 0; i < value->operand_count; i++)
     if (!is_recomputable(value->operands[i], body)) return false;
@@ -283,14 +284,6 @@ static bool can_follow_arm(const IrInst *write, const IrRegion *arm) {
   return true;
 }
 
-static bool has_address_outside(const IrInst *value, const IrRegion *arm) {
-  if (!ir_is_inside(value, arm)) return true;
-  if (value->regions[0] || !(ir_effects(value) & IR_PURE)) return false;
-  for (int i = 0; i < value->operand_count; i++)
-    if (!has_address_outside(value->operands[i], arm)) return false;
-  return true;
-}
-
 /* The write of the other arm that reaches the same element in the same way, or NULL. */
 static IrInst *find_same_write(const IrRegion *arm, const IrInst *write) {
   for (IrInst *at = arm->last; at; at = at->previous)
@@ -329,7 +322,7 @@ static bool sink_writes(IrKernel *kernel, IrRegion *region) {
       previous = write->previous;
       if (!ir_is_write(write->op) || !can_follow_arm(write, arm)) continue;
       IrInst *other = find_same_write(inst->regions[1], write);
-      if (!other || !has_address_outside(write->operands[0], arm)) continue;
+      if (!other || !is_recomputable(write->operands[0], arm)) continue;
       sink_write(kernel, inst, write, other);
       has_sunk = true;
     }

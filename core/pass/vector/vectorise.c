@@ -109,9 +109,13 @@ static bool computes_low_bits(const IrInst *value) {
   return value->op == IR_ADD || value->op == IR_SUB || value->op == IR_MUL || value->op == IR_BOR;
 }
 
+static bool is_narrow_as_it_is(const Vectoriser *v, const IrInst *value) {
+  return type_bits(value->type) <= 32 || vectorise_shape(v, value) == LANE_UNIFORM;
+}
+
 /* Is the integer computed from numbers of 32 bits and uniform ones? */
 static bool may_be_narrow(const Vectoriser *v, const IrInst *value, int depth) {
-  if (type_bits(value->type) <= 32 || vectorise_shape(v, value) == LANE_UNIFORM) return true;
+  if (is_narrow_as_it_is(v, value)) return true;
   if (value->op == IR_CONVERT && type_is_integer(value->operands[0]->type))
     return type_bits(value->operands[0]->type) <= 32;
   return computes_low_bits(value) && depth < MOST_NARROWED &&
@@ -130,12 +134,11 @@ static bool is_narrow_offset(const Vectoriser *v, const IrInst *inst) {
 
 /* The low 32 bits, computed from those of the numbers that it is computed from. */
 static IrInst *write_narrow(Vectoriser *v, const IrInst *value) {
-  const IrInst *source = value->op == IR_CONVERT ? value->operands[0] : value;
-  if (vectorise_shape(v, value) != LANE_UNIFORM && type_bits(value->type) > 32 &&
-      computes_low_bits(value))
+  bool is_leaf = is_narrow_as_it_is(v, value);
+  if (!is_leaf && computes_low_bits(value))
     return ir_binary(&v->b, value->op, write_narrow(v, value->operands[0]),
                      write_narrow(v, value->operands[1]));
-  if (vectorise_shape(v, value) == LANE_UNIFORM || type_bits(value->type) <= 32) source = value;
+  const IrInst *source = is_leaf ? value : value->operands[0]; /* of the CONVERT */
   return ir_convert(&v->b, vectorise_lanes(v, source), lanes_of_type(v, TYPE(I32)));
 }
 
@@ -179,9 +182,7 @@ static void write_get(Vectoriser *v, const IrInst *get) {
 static void add_in_order(Vectoriser *v, const IrInst *set) {
   const IrInst *sum = set->operands[1];
   IrInst *var = rewritten(v, set->operands[0]), *total = ir_get(&v->b, var);
-  bool is_second =
-      sum->operands[1]->op == IR_GET && sum->operands[1]->operands[0] == set->operands[0];
-  IrInst *terms = vectorise_lanes(v, sum->operands[!is_second]);
+  IrInst *terms = vectorise_lanes(v, sum->operands[!ir_lanes_sum_so_far(set)]);
   IrInst *none = sum->op == IR_ADD ? ir_identity(&v->b, IR_UPDATE_ADD, terms->type)
                                    : ir_const_float(&v->b, terms->type, 0);
   terms = ir_select(&v->b, v->mask, terms, none);
